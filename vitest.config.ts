@@ -1,19 +1,15 @@
-/** The default run: everything that needs nothing but Node and git. */
+/** The default run: everything that needs nothing but Node and git. What it leaves out, `vitest.slow.config.ts` runs. */
 import { defineConfig } from "vitest/config"
 
 export default defineConfig({
   resolve: { conditions: ["source"] },
   ssr: { resolve: { conditions: ["source"] } },
   test: {
-    include: [
-      "packages/*/src/**/*.test.ts",
-      "apps/*/src/**/*.test.{ts,tsx}",
-      "apps/*/test/**/*.e2e.test.ts",
-      "test/**/*.test.ts",
-    ],
-    exclude: ["**/node_modules/**", "**/dist/**", "**/*.slow.test.ts"],
+    include: ["{packages,apps}/*/{src,test}/**/*.test.{ts,tsx}", "test/**/*.test.ts"],
+    exclude: ["**/node_modules/**", "**/dist/**", "**/*.{slow,browser}.test.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     passWithNoTests: false,
+    coverage: { include: ["packages/*/src/**"], exclude: ["**/*.test.ts", "**/testing/**"] },
   },
 })

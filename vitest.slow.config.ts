@@ -1,13 +1,15 @@
-/** The slow proofs: crashes, a real PostgreSQL server, full disks, many processes. */
+/** The slow proofs: crashes, a real PostgreSQL server, full disks, many processes, a browser. */
 import { defineConfig } from "vitest/config"
 
 export default defineConfig({
   resolve: { conditions: ["source"] },
   ssr: { resolve: { conditions: ["source"] } },
   test: {
-    include: ["packages/*/test/**/*.slow.test.ts", "packages/*/src/**/*.slow.test.ts", "apps/*/test/**/*.slow.test.ts"],
+    include: ["{packages,apps}/*/{src,test}/**/*.{slow,browser}.test.ts"],
+    exclude: ["**/node_modules/**", "**/dist/**"],
     testTimeout: 300_000,
     hookTimeout: 120_000,
     passWithNoTests: false,
+    coverage: { include: ["packages/*/src/**"], exclude: ["**/*.test.ts", "**/testing/**"] },
   },
 })
