@@ -1,0 +1,110 @@
+/** What each event carries. Loaded only where events come in from outside; inside, the derived types are trusted. */
+import { z } from "zod"
+
+const text = z.string()
+const count = z.number().int().nonnegative()
+const entryRef = z.object({ sessionId: text, seq: count })
+const range = z.object({ from: count, to: count })
+const failure = z.object({ code: text, message: text, hint: text.optional() })
+const usage = z.object({ inputTokens: count.optional(), outputTokens: count.optional(), cost: z.number().optional() })
+const outcome = z.enum(["completed", "failed", "stopped"])
+const tags = { summaryParent: text.optional(), truncationParent: text.optional() }
+const artifactIds = z.array(text).optional()
+const toolCall = z.object({ id: text, name: text, arguments: z.unknown() })
+
+/** A message as it comes in from outside. */
+export const messageSchema = z.discriminatedUnion("role", [
+  z.object({ role: z.literal("user"), content: text, artifactIds, ...tags }),
+  z.object({ role: z.literal("system"), content: text, ...tags }),
+  z.object({ role: z.literal("assistant"), content: text, toolCalls: z.array(toolCall).optional(), ...tags }),
+  z.object({
+    role: z.literal("tool"),
+    callId: text,
+    name: text,
+    content: text,
+    isError: z.boolean().optional(),
+    artifactIds,
+    ...tags,
+  }),
+  z.object({ role: z.literal("summary"), content: text, summaryId: text, hides: range, ...tags }),
+  z.object({ role: z.literal("truncation"), content: text, truncationId: text, hides: range, ...tags }),
+])
+
+/** Event name → schema of its data. Extra keys are kept: events of newer versions and of other agents pass through. */
+export const eventSchemas = {
+  "session:started": z.looseObject({
+    name: text,
+    agentType: text,
+    taskDescription: text,
+    workspacePath: text,
+    parent: entryRef.optional(),
+    checkpointId: text.optional(),
+  }),
+  "session:paused": z.looseObject({ reason: text.optional() }),
+  "session:resumed": z.looseObject({ checkpointId: text.optional() }),
+  "session:ended": z.looseObject({ outcome, reason: text.optional() }),
+  "session:interrupted": z.looseObject({ reason: text, holder: text.optional() }),
+  "session:recovered": z.looseObject({ inDoubt: z.array(text) }),
+  "session:restore-started": z.looseObject({
+    restoreId: text,
+    checkpointId: text,
+    safetyCheckpointId: text.nullable(),
+    mode: z.enum(["files", "conversation", "both"]),
+  }),
+  "session:restore-failed": z.looseObject({ restoreId: text, error: failure }),
+  "run:started": z.looseObject({ runId: text, model: text.optional() }),
+  "run:ended": z.looseObject({
+    runId: text,
+    outcome: text,
+    durationMs: z.number().optional(),
+    usage: usage.optional(),
+  }),
+  "turn:started": z.looseObject({ runId: text, turn: count }),
+  "turn:ended": z.looseObject({ runId: text, turn: count, outcome: text, usage: usage.optional() }),
+  "phase:ended": z.looseObject({ phase: text, durationMs: z.number().optional() }),
+  "negotiation:resolved": z.looseObject({ section: text.optional(), winner: text.optional() }),
+  "agent:spawned": z.looseObject({ agentType: text, sessionId: text.optional(), task: text.optional() }),
+  "task:completed": z.looseObject({ taskId: text.optional(), title: text.optional() }),
+  "message:added": z.looseObject({ message: messageSchema }),
+  "tool:started": z.looseObject({ callId: text, name: text, arguments: z.unknown() }),
+  "tool:ended": z.looseObject({
+    callId: text,
+    name: text,
+    outcome: z.enum(["ok", "error", "cancelled", "skipped"]),
+    durationMs: z.number().optional(),
+  }),
+  "tool:in-doubt": z.looseObject({ callId: text, name: text, arguments: z.unknown() }),
+  "state:changed": z.looseObject({ full: z.boolean(), set: z.record(text, text), removed: z.array(text) }),
+  "checkpoint:created": z.looseObject({
+    checkpointId: text,
+    number: count,
+    trigger: text,
+    name: text.nullable(),
+  }),
+  "checkpoint:failed": z.looseObject({ trigger: text, error: failure }),
+  "checkpoint:pruned": z.looseObject({ checkpointIds: z.array(text), freedBytes: count }),
+  "checkpoint:restored": z.looseObject({
+    restoreId: text,
+    checkpointId: text,
+    safetyCheckpointId: text.nullable(),
+    mode: z.enum(["files", "conversation", "both"]),
+  }),
+  "history:rewind": z.looseObject({
+    reason: text,
+    checkpointId: text.optional(),
+    messageCount: count,
+    removedSummaries: count,
+    removedTruncationMarkers: count,
+  }),
+  "context:file-stale": z.looseObject({
+    contextId: text,
+    path: text,
+    absolutePath: text,
+    status: z.literal("stale"),
+    recordSource: text,
+  }),
+  "artifact:emitted": z.looseObject({ artifactId: text, type: text, title: text, hash: text, sizeBytes: count }),
+  "artifact:quarantined": z.looseObject({ artifactId: text, type: text, errors: z.array(text) }),
+  "message:delta": z.looseObject({ text }),
+  "tool:progress": z.looseObject({ callId: text, text }),
+} as const
