@@ -2,6 +2,7 @@
 import type { ArtifactId, SessionId } from "./ids.js"
 
 export interface Artifact {
+  /** As the agent named it, unique in the store; `image_<hash>` for an image. Not a UUID by itself. */
   readonly id: ArtifactId
   readonly sessionId: SessionId | null
   readonly type: string
@@ -17,6 +18,8 @@ export interface Artifact {
   /** Why it is kept apart, if its payload did not fit its schema. */
   readonly quarantine: readonly string[] | null
   readonly renderHints: Readonly<Record<string, unknown>> | null
+  /** A second emission with the same key in the same session is the same artifact, also after a crash. */
+  readonly idempotencyKey: string | null
 }
 
 /** What an agent hands over to be kept. */
@@ -27,6 +30,7 @@ export interface ArtifactEnvelope {
   readonly title: string
   readonly payload: unknown
   readonly taskNodeId: string
+  /** ISO 8601. */
   readonly createdAt: string
   readonly renderHints?: Readonly<Record<string, unknown>>
 }

@@ -157,10 +157,16 @@ export interface StateStore {
 }
 
 export interface ArtifactStore {
+  /**
+   * Keeps content and facts, the content first; when it returns, both are on disk. Keeping the same artifact again (its
+   * id, or its idempotency key within the same session or within none) returns the one that is there, unchanged. A known
+   * id with another content, type, schema version or session is a `CONFLICT`.
+   */
   put(artifact: Omit<Artifact, "hash" | "sizeBytes">, content: Uint8Array): Promise<Artifact>
   get(id: string): Promise<Artifact>
   find(id: string): Promise<Artifact | undefined>
+  /** The content, proven to have the artifact's hash, or `CORRUPT`. */
   read(id: string): Promise<Uint8Array>
-  /** Newest first. */
+  /** Newest first, at most `limit` (50 unless told, 1,000 at most); `before` is an artifact's id. */
   list(options?: { sessionId?: SessionId; quarantined?: boolean; limit?: number; before?: string }): Promise<Artifact[]>
 }
