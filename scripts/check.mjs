@@ -15,7 +15,7 @@ const projects = listMembers()
 const checks = [
   [
     "style and mistakes (biome)",
-    () => run("node_modules/@biomejs/biome/bin/biome", "check", "--error-on-warnings", "."),
+    () => run("node_modules/@biomejs/biome/bin/biome", "check", "--error-on-warnings", "--diagnostic-level=warn", "."),
   ],
   ["types of the sources", () => run(tsc, "-b", ...projects)],
   ["types of the tests", () => run(tsc, "-p", "tsconfig.test.json")],
