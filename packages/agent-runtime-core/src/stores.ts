@@ -126,7 +126,10 @@ export interface CheckpointStore {
 }
 
 export interface TakeLeaseOptions {
+  /** What it is taken for, shown to whoever is refused: `run`, `restore`. */
   readonly purpose: string
+  /** How a refusal begins, in words of the caller. */
+  readonly refusal?: string
 }
 
 export interface LeaseStore {
