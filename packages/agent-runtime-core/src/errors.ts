@@ -1,4 +1,5 @@
 /** The one error class of keepup, its closed set of codes, and what each means to a shell and to HTTP. */
+import { describeValue } from "./describe-value.js"
 
 /** Every failure keepup reports has one of these codes. */
 export type ErrorCode =
@@ -67,11 +68,21 @@ export function isKeepupError(value: unknown): value is KeepupError {
   return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[mark] === true
 }
 
-/** Turns anything thrown into a KeepupError; what keepup did not foresee becomes `INTERNAL` with the original as its cause. */
+/**
+ * Turns anything thrown into a KeepupError with the original as its cause: an aborted signal becomes `CANCELLED`, what
+ * keepup did not foresee `INTERNAL`.
+ */
 export function toKeepupError(value: unknown): KeepupError {
   if (isKeepupError(value)) return value
-  const message = value instanceof Error ? value.message : String(value)
+  if (value instanceof Error && value.name === "AbortError") {
+    return new KeepupError("CANCELLED", value.message || "Cancelled.", { cause: value })
+  }
+  const message = value instanceof Error ? value.message || value.name : describeThrown(value)
   return new KeepupError("INTERNAL", message, { cause: value, hint: "This is a bug in keepup; please report it." })
+}
+
+function describeThrown(value: unknown): string {
+  return typeof value === "string" ? value : describeValue(value)
 }
 
 /** An error as one JSON object, the shape of `--json` output and HTTP bodies. */
