@@ -1,0 +1,202 @@
+/** Checkpoint records: the row and its entry in one transaction, together with what belongs to the same step. */
+import {
+  type Checkpoint,
+  type CheckpointId,
+  type CheckpointStore,
+  type CreateCheckpointOptions,
+  checkpointTriggers,
+  type EntryDraft,
+  KeepupError,
+  type SessionId,
+} from "@ku0/agent-runtime-core"
+import { appendEntries, lockSession } from "../session/append-entries.js"
+import { draftStateChange, prepareState } from "../state/state-store.js"
+import { plainText, toCheckpoint } from "../store/rows.js"
+import type { SqlRunner } from "../store/sql-driver.js"
+import type { StoreContext } from "../store/store-context.js"
+
+const defaultLimit = 50
+const largestLimit = 1_000
+
+const insertCheckpoint = `INSERT INTO session_checkpoints
+  (id, session_id, number, name, note, entry_seq, message_index, trigger_event, git_branch, git_head, git_uncommitted,
+   git_untracked, git_operation, snapshot, host, pinned, size_bytes, metadata, created_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`
+
+export function createCheckpointStore(context: StoreContext): CheckpointStore {
+  const { driver } = context
+
+  async function create(options: CreateCheckpointOptions): Promise<Checkpoint> {
+    const { sessionId, trigger, lease } = options
+    if (!checkpointTriggers.includes(trigger)) throw new KeepupError("INVALID_INPUT", `Not a trigger: ${trigger}.`)
+    const name = options.name === undefined ? null : checkName(options.name)
+    const state = await prepareState(options.state ?? {})
+    const id = options.id ?? (context.ids.next() as CheckpointId)
+    const checkpoint = await driver.transaction("checkpoint", async (tx) => {
+      const session = await lockSession(context, tx, sessionId)
+      if (name !== null) await refuseTakenName(tx, sessionId, name)
+      const number = await nextNumber(tx, sessionId)
+      const entries = options.entries ?? []
+      const base = entries.findLast(({ parent }) => parent !== undefined)?.parent ?? { sessionId, seq: session.headSeq }
+      const changed = state.length === 0 ? [] : (await draftStateChange(context, tx, base, state)).drafts
+      const created: EntryDraft = { type: "checkpoint:created", data: { checkpointId: id, number, trigger, name } }
+      const drafts = [...entries, ...changed, created]
+      const entry = (await appendEntries(context, tx, session, drafts, lease === undefined ? {} : { lease })).at(-1)
+      if (entry === undefined) throw new Error("BUG: a checkpoint without an entry")
+      const record: Checkpoint = {
+        id,
+        number,
+        name,
+        note: options.note === undefined ? null : plainText(options.note),
+        trigger,
+        sessionId,
+        entrySeq: entry.seq,
+        messageIndex: entry.messageIndex,
+        createdAt: entry.createdAt,
+        pinned: false,
+        sizeBytes: options.sizeBytes ?? 0,
+        host: context.host,
+        snapshot: options.snapshot ?? null,
+        git: options.git ?? null,
+        metadata: options.metadata ?? {},
+      }
+      await insert(tx, record)
+      await tx.run(
+        "UPDATE sessions SET checkpoint_count = checkpoint_count + 1, last_checkpoint_number = ? WHERE id = ?",
+        [number, sessionId],
+      )
+      return record
+    })
+    for (const wake of context.onAppended) wake(sessionId)
+    return checkpoint
+  }
+
+  async function find(id: CheckpointId): Promise<Checkpoint | undefined> {
+    const row = await driver.get("SELECT * FROM session_checkpoints WHERE id = ?", [id])
+    return row === undefined ? undefined : toCheckpoint(row)
+  }
+
+  async function get(id: CheckpointId): Promise<Checkpoint> {
+    const checkpoint = await find(id)
+    if (checkpoint !== undefined) return checkpoint
+    throw new KeepupError("NOT_FOUND", `There is no checkpoint ${id}.`)
+  }
+
+  async function resolve(sessionId: SessionId, reference: string): Promise<Checkpoint> {
+    const found = await findAll(sessionId, reference.trim())
+    const [only] = found
+    if (only !== undefined && found.length === 1) return only
+    if (only === undefined) {
+      throw new KeepupError("NOT_FOUND", `Session ${sessionId} has no checkpoint ${reference}.`, {
+        hint: "`keepup checkpoint list` shows what there is; use #n, a name, `latest`, or a part of an id.",
+      })
+    }
+    throw new KeepupError("INVALID_INPUT", `More than one checkpoint matches ${reference}.`, {
+      hint: `Give more of the id: ${found.map(({ id, number }) => `#${number} ${id}`).join(", ")}.`,
+    })
+  }
+
+  /** A number and a name are sought before a part of an id, so that what people wrote wins over what we made. */
+  async function findAll(sessionId: SessionId, reference: string): Promise<Checkpoint[]> {
+    const select = (where: string, param: string | number, order = "") =>
+      driver.all(`SELECT * FROM session_checkpoints WHERE session_id = ? AND ${where} ${order} LIMIT 5`, [
+        sessionId,
+        param,
+      ])
+    const numbered = /^#([0-9]{1,15})$/.exec(reference)
+    let rows = numbered ? await select("number = ?", Number(numbered[1])) : await select("name = ?", reference)
+    if (rows.length === 0 && reference === "latest")
+      rows = (await select("number > ?", 0, "ORDER BY number DESC")).slice(0, 1)
+    if (rows.length === 0 && /^[0-9a-f-]{4,36}$/.test(reference)) rows = await select("id LIKE ?", `%${reference}%`)
+    return rows.map(toCheckpoint)
+  }
+
+  async function list(sessionId: SessionId, options: { limit?: number; before?: number } = {}): Promise<Checkpoint[]> {
+    const rows = await driver.all(
+      "SELECT * FROM session_checkpoints WHERE session_id = ? AND number < ? ORDER BY number DESC LIMIT ?",
+      [
+        sessionId,
+        options.before ?? Number.MAX_SAFE_INTEGER,
+        Math.max(0, Math.min(options.limit ?? defaultLimit, largestLimit)),
+      ],
+    )
+    return rows.map(toCheckpoint)
+  }
+
+  async function setPinned(id: CheckpointId, pinned: boolean): Promise<Checkpoint> {
+    await driver.run("UPDATE session_checkpoints SET pinned = ? WHERE id = ?", [pinned ? 1 : 0, id])
+    return await get(id)
+  }
+
+  async function remove(ids: readonly CheckpointId[]): Promise<number> {
+    return await driver.transaction("delete-checkpoints", async (tx) => {
+      let removed = 0
+      for (const id of ids) {
+        const row = await tx.get("SELECT session_id FROM session_checkpoints WHERE id = ?", [id])
+        if (row === undefined) continue
+        await tx.run("DELETE FROM session_checkpoints WHERE id = ?", [id])
+        await tx.run("UPDATE sessions SET checkpoint_count = checkpoint_count - 1 WHERE id = ?", [
+          row["session_id"] as string,
+        ])
+        removed++
+      }
+      return removed
+    })
+  }
+
+  return { create, get, find, resolve, list, setPinned, delete: remove }
+}
+
+async function nextNumber(tx: SqlRunner, sessionId: SessionId): Promise<number> {
+  const row = await tx.get("SELECT last_checkpoint_number FROM sessions WHERE id = ?", [sessionId])
+  return Number(row?.["last_checkpoint_number"]) + 1
+}
+
+async function refuseTakenName(tx: SqlRunner, sessionId: SessionId, name: string): Promise<void> {
+  const taken = await tx.get("SELECT number FROM session_checkpoints WHERE session_id = ? AND name = ?", [
+    sessionId,
+    name,
+  ])
+  if (taken === undefined) return
+  throw new KeepupError(
+    "CONFLICT",
+    `This session has a checkpoint named ${JSON.stringify(name)} already: #${taken["number"]}.`,
+    {
+      hint: "Choose another name.",
+    },
+  )
+}
+
+/** Names people can write again: not empty, not `latest`, not a number, no control characters. */
+function checkName(name: string): string {
+  const clean = plainText(name).trim()
+  const isBad =
+    clean === "" || clean.length > 200 || clean === "latest" || clean.startsWith("#") || /\p{Cc}/u.test(clean)
+  if (!isBad) return clean
+  throw new KeepupError("INVALID_INPUT", `Not a name for a checkpoint: ${JSON.stringify(name)}.`, {
+    hint: "Use 1 to 200 characters on one line, not `latest`, and no # in front.",
+  })
+}
+
+async function insert(tx: SqlRunner, record: Checkpoint): Promise<void> {
+  await tx.run(insertCheckpoint, [
+    record.id,
+    record.sessionId,
+    record.number,
+    record.name,
+    record.note,
+    record.entrySeq,
+    record.messageIndex,
+    record.trigger,
+    record.git?.branch ?? null,
+    record.git?.head ?? null,
+    record.git?.uncommitted ?? null,
+    record.git?.untracked ?? null,
+    record.git?.operation ?? null,
+    record.snapshot === null ? null : JSON.stringify(record.snapshot),
+    record.host,
+    record.sizeBytes,
+    JSON.stringify(record.metadata),
+    record.createdAt,
+  ])
+}

@@ -1,0 +1,188 @@
+/**
+ * The only writer of entries. Runs inside a transaction of its caller, so that a checkpoint's row and its entries stand
+ * or fall together: reads the session under a lock, checks lease and phase, gives each entry the next `seq`.
+ */
+import {
+  type AppendOptions,
+  type Entry,
+  type EntryDraft,
+  type EntryRef,
+  KeepupError,
+  nextPhase,
+  normalizeEventName,
+  type Session,
+  type SessionId,
+  type SessionPhase,
+  statusOfPhase,
+} from "@ku0/agent-runtime-core"
+import { encodeBlob, putBlob } from "../state/blob-store.js"
+import { toEntry, toSession } from "../store/rows.js"
+import type { SqlRunner, SqlValue } from "../store/sql-driver.js"
+import type { StoreContext } from "../store/store-context.js"
+import { checkLease } from "./check-lease.js"
+import { loadEntry } from "./load-entry.js"
+
+/** Entries whose JSON is longer than this are kept as compressed values. */
+const inlineLimit = 1_000_000
+
+const insertEntry = `INSERT INTO entries
+  (session_id, seq, type, version, data, blob_hash, created_at, message_index, parent_session_id, parent_seq)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+/** A session's row, locked until the transaction ends. */
+export async function lockSession(context: StoreContext, tx: SqlRunner, id: SessionId): Promise<Session> {
+  const row = await tx.get(`SELECT * FROM sessions WHERE id = ? AND deleted_at IS NULL${context.driver.forUpdate}`, [
+    id,
+  ])
+  if (row === undefined) throw new KeepupError("NOT_FOUND", `There is no session ${id}.`)
+  return toSession(row)
+}
+
+export async function appendEntries(
+  context: StoreContext,
+  tx: SqlRunner,
+  session: Session,
+  drafts: readonly EntryDraft[],
+  options: AppendOptions,
+): Promise<Entry[]> {
+  await checkLease(context, tx, session.id, options.lease)
+  const at = options.at ?? session.headSeq + 1
+  if (at > session.headSeq + 1 || at < 1) {
+    throw new KeepupError(
+      "CONFLICT",
+      `Session ${session.id} stands at entry ${session.headSeq}; an entry can't be put at ${at}.`,
+      {
+        hint: "Reload the session and append after its head.",
+        details: { head: session.headSeq, at },
+      },
+    )
+  }
+  const entries: Entry[] = []
+  const fresh: Entry[] = []
+  let phase: SessionPhase = session.phase
+  let messageIndex = session.messageCount
+  for (const [offset, draft] of drafts.entries()) {
+    const seq = at + offset
+    if (seq <= session.headSeq) {
+      entries.push(await acceptSame(tx, session.id, seq, draft))
+      continue
+    }
+    phase = phaseAfter(session.id, phase, draft)
+    if (draft.parent !== undefined)
+      messageIndex = await messageIndexOf(tx, draft.parent, { sessionId: session.id, seq })
+    if (draft.type === "message:added") messageIndex++
+    const entry = await insert(context, tx, session.id, seq, draft, messageIndex)
+    entries.push(entry)
+    fresh.push(entry)
+  }
+  if (fresh.length > 0) await moveHead(context, tx, session, fresh.at(-1) as Entry, phase)
+  return entries
+}
+
+async function insert(
+  context: StoreContext,
+  tx: SqlRunner,
+  sessionId: SessionId,
+  seq: number,
+  draft: EntryDraft,
+  messageIndex: number,
+): Promise<Entry> {
+  const { type, text } = checkDraft(draft)
+  const createdAt = draft.createdAt ?? context.clock.now()
+  let data: SqlValue = text
+  let blobHash: SqlValue = null
+  if (text.length > inlineLimit) {
+    const blob = await encodeBlob(Buffer.from(text))
+    await putBlob(tx, blob, createdAt)
+    data = null
+    blobHash = blob.hash
+  }
+  const parent = draft.parent ?? null
+  const version = draft.version ?? 1
+  await tx.run(insertEntry, [
+    sessionId,
+    seq,
+    type,
+    version,
+    data,
+    blobHash,
+    createdAt,
+    messageIndex,
+    parent?.sessionId ?? null,
+    parent?.seq ?? null,
+  ])
+  return { sessionId, seq, type, version, data: draft.data, createdAt, messageIndex, parent }
+}
+
+async function moveHead(
+  context: StoreContext,
+  tx: SqlRunner,
+  session: Session,
+  head: Entry,
+  phase: SessionPhase,
+): Promise<void> {
+  const now = Math.max(session.updatedAt, context.clock.now())
+  await tx.run(
+    "UPDATE sessions SET head_seq = ?, message_count = ?, phase = ?, status = ?, updated_at = ? WHERE id = ?",
+    [head.seq, head.messageIndex, phase, statusOfPhase(phase), now, session.id],
+  )
+}
+
+function checkDraft(draft: EntryDraft): { type: string; text: string } {
+  const type = normalizeEventName(draft.type)
+  if (type === undefined || type !== draft.type) {
+    throw new KeepupError("INVALID_INPUT", `Not the name of an entry: ${JSON.stringify(draft.type)}.`, {
+      hint: "Names look like subject:fact, in lower case, for example run:ended.",
+    })
+  }
+  try {
+    const text = JSON.stringify(draft.data)
+    if (text !== undefined) return { type, text }
+  } catch (cause) {
+    throw new KeepupError("INVALID_INPUT", `The data of ${type} has no JSON form (${(cause as Error).message}).`, {
+      cause,
+    })
+  }
+  throw new KeepupError("INVALID_INPUT", `The data of ${type} has no JSON form.`)
+}
+
+function phaseAfter(sessionId: SessionId, phase: SessionPhase, draft: EntryDraft): SessionPhase {
+  const next = nextPhase(phase, draft.type, draft.data)
+  if (next !== undefined) return next
+  throw new KeepupError("CONFLICT", `Session ${sessionId} is ${phase}; ${draft.type} can't happen now.`, {
+    hint: "Reload the session.",
+    details: { phase, type: draft.type },
+  })
+}
+
+async function acceptSame(tx: SqlRunner, sessionId: SessionId, seq: number, draft: EntryDraft): Promise<Entry> {
+  const { type, text } = checkDraft(draft)
+  const stored = await loadEntry(tx, { sessionId, seq })
+  const isSame =
+    stored !== undefined &&
+    stored.row["type"] === type &&
+    Number(stored.row["version"]) === (draft.version ?? 1) &&
+    stored.text === text &&
+    (stored.row["parent_session_id"] ?? null) === (draft.parent?.sessionId ?? null) &&
+    (stored.row["parent_seq"] ?? null) === (draft.parent?.seq ?? null)
+  if (isSame) return toEntry(stored.row, stored.text)
+  throw new KeepupError("CONFLICT", `Session ${sessionId} has another entry at ${seq} already.`, {
+    hint: "Reload the session and append after its head.",
+    details: { seq },
+  })
+}
+
+/** How many messages lead to the entry a jump starts from. The entry must exist and be older than the jump. */
+async function messageIndexOf(tx: SqlRunner, parent: EntryRef, child: EntryRef): Promise<number> {
+  const row = await tx.get("SELECT message_index FROM entries WHERE session_id = ? AND seq = ?", [
+    parent.sessionId,
+    parent.seq,
+  ])
+  if (row === undefined || (parent.sessionId === child.sessionId && parent.seq >= child.seq)) {
+    throw new KeepupError(
+      "NOT_FOUND",
+      `There is no entry ${parent.seq} in session ${parent.sessionId} to continue from.`,
+    )
+  }
+  return Number(row["message_index"])
+}

@@ -1,0 +1,140 @@
+/**
+ * Leases: who may change a session or a workspace now. A row in the store, so that every process sees the same truth.
+ * Each taking gets a higher number; writes carry it, so a holder that was replaced can't write any more.
+ */
+import {
+  type HeldLease,
+  KeepupError,
+  type Lease,
+  type LeaseStore,
+  type TakeLeaseOptions,
+} from "@ku0/agent-runtime-core"
+import type { SqlRunner } from "../store/sql-driver.js"
+import type { StoreContext } from "../store/store-context.js"
+import { running } from "./check-lease.js"
+import { heartbeatMs, isHeld, type LeaseRow, lifetimeMs, sharedNow, toLeaseRow } from "./lease-row.js"
+import { ownProcess } from "./process-identity.js"
+
+export interface OpenLeaseStore extends LeaseStore {
+  /** Gives back whatever this process still holds. */
+  releaseAll(): Promise<void>
+}
+
+const resourceShape = /^(session|workspace):./s
+
+export function createLeaseStore(context: StoreContext): OpenLeaseStore {
+  const { driver } = context
+  const held = new Set<HeldLease>()
+
+  async function take(resource: string, options: TakeLeaseOptions): Promise<HeldLease> {
+    if (!resourceShape.test(resource)) {
+      throw new KeepupError("INVALID_INPUT", `Not something one can take a lease on: ${JSON.stringify(resource)}.`)
+    }
+    const self = await ownProcess()
+    const id = context.ids.next()
+    const row = await driver.transaction("lease", async (tx) => {
+      const now = await sharedNow(context, tx)
+      const fresh = [resource, id, context.host, self.pid, self.start, options.purpose, now, now]
+      await tx.run(
+        `INSERT INTO leases (resource, number, holder_id, host, pid, process_start, purpose, acquired_at, renewed_at)
+         VALUES (?, 0, NULL, '', 0, '', '', 0, 0) ON CONFLICT (resource) DO NOTHING`,
+        [resource],
+      )
+      const current = await lockRow(tx, resource)
+      if (await isHeld(current, now)) throw running(current, options.refusal)
+      await tx.run(
+        `UPDATE leases SET number = number + 1, holder_id = ?, host = ?, pid = ?, process_start = ?, purpose = ?,
+         acquired_at = ?, renewed_at = ? WHERE resource = ?`,
+        [...fresh.slice(1), resource],
+      )
+      return await lockRow(tx, resource)
+    })
+    return hold(toLease(row))
+  }
+
+  async function lockRow(tx: SqlRunner, resource: string): Promise<LeaseRow> {
+    const row = await tx.get(`SELECT * FROM leases WHERE resource = ?${driver.forUpdate}`, [resource])
+    if (row === undefined) throw new Error(`BUG: no lease row for ${resource}`)
+    return toLeaseRow(row)
+  }
+
+  /** Renews until it is given back or lost. */
+  function hold(lease: Lease): HeldLease {
+    const lost = new AbortController()
+    let lastRenewal = performance.now()
+    const timer = setInterval(() => void renew(), heartbeatMs)
+    timer.unref()
+
+    async function renew(): Promise<void> {
+      try {
+        if (await renewRow(lease)) lastRenewal = performance.now()
+        else lose(new KeepupError("CONFLICT", `The lease on ${lease.resource} was taken by someone else.`))
+      } catch (error) {
+        // the store may be back in time for the next beat; silent for a lifetime means others may take over
+        if (performance.now() - lastRenewal > lifetimeMs) lose(error)
+      }
+    }
+
+    function lose(reason: unknown): void {
+      clearInterval(timer)
+      held.delete(handle)
+      lost.abort(reason)
+    }
+
+    const handle: HeldLease = {
+      ...lease,
+      lost: lost.signal,
+      async release() {
+        clearInterval(timer)
+        if (!held.delete(handle)) return
+        await driver.run("UPDATE leases SET holder_id = NULL WHERE resource = ? AND number = ? AND holder_id = ?", [
+          lease.resource,
+          lease.number,
+          lease.holder.id,
+        ])
+      },
+    }
+    held.add(handle)
+    return handle
+  }
+
+  async function renewRow(lease: Lease): Promise<boolean> {
+    const changed = await driver.transaction("renew", async (tx) =>
+      tx.run("UPDATE leases SET renewed_at = ? WHERE resource = ? AND number = ? AND holder_id = ?", [
+        await sharedNow(context, tx),
+        lease.resource,
+        lease.number,
+        lease.holder.id,
+      ]),
+    )
+    return changed === 1
+  }
+
+  async function find(resource: string): Promise<Lease | undefined> {
+    const row = await driver.get("SELECT * FROM leases WHERE resource = ?", [resource])
+    if (row === undefined) return undefined
+    const lease = toLeaseRow(row)
+    return (await isHeld(lease, await sharedNow(context, driver))) ? toLease(lease) : undefined
+  }
+
+  async function releaseAll(): Promise<void> {
+    for (const lease of [...held]) await lease.release()
+  }
+
+  return { take, find, releaseAll }
+}
+
+function toLease(row: LeaseRow): Lease {
+  return {
+    resource: row.resource,
+    number: row.number,
+    holder: {
+      id: row.holderId as string,
+      host: row.host,
+      pid: row.pid,
+      processStart: row.processStart,
+      purpose: row.purpose,
+      acquiredAt: row.acquiredAt,
+    },
+  }
+}

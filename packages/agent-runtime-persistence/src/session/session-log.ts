@@ -1,0 +1,139 @@
+/** A session's log: append, read by range, the history across branches, its fold, and what others append. */
+import {
+  createHistoryFold,
+  type Entry,
+  type EntryRef,
+  type HistoryRange,
+  KeepupError,
+  type Message,
+  type ReadOptions,
+  type SessionId,
+  type SessionLog,
+} from "@ku0/agent-runtime-core"
+import type { SqlRow } from "../store/sql-driver.js"
+import type { StoreContext } from "../store/store-context.js"
+import { appendEntries, lockSession } from "./append-entries.js"
+import { historyRanges } from "./history-ranges.js"
+import { toEntries } from "./load-entry.js"
+
+const pageSize = 500
+const largestPage = 10_000
+const defaultPollMs = 100
+
+export function createSessionLog(context: StoreContext): SessionLog {
+  const { driver } = context
+
+  async function append(...[sessionId, drafts, options = {}]: Parameters<SessionLog["append"]>): Promise<Entry[]> {
+    if (drafts.length === 0) return []
+    const entries = await driver.transaction("append", async (tx) =>
+      appendEntries(context, tx, await lockSession(context, tx, sessionId), drafts, options),
+    )
+    for (const wake of context.onAppended) wake(sessionId)
+    return entries
+  }
+
+  async function read(sessionId: SessionId, options: ReadOptions = {}): Promise<Entry[]> {
+    const order = options.direction === "backward" ? "DESC" : "ASC"
+    const limit = Math.min(options.limit ?? pageSize, largestPage)
+    const rows = await driver.all(
+      `SELECT * FROM entries WHERE session_id = ? AND seq > ? AND seq < ? ORDER BY seq ${order} LIMIT ?`,
+      [sessionId, options.after ?? 0, options.before ?? Number.MAX_SAFE_INTEGER, limit],
+    )
+    return toEntries(driver, rows)
+  }
+
+  async function head(sessionId: SessionId): Promise<EntryRef> {
+    const row = await driver.get("SELECT head_seq FROM sessions WHERE id = ? AND deleted_at IS NULL", [sessionId])
+    if (row === undefined) throw new KeepupError("NOT_FOUND", `There is no session ${sessionId}.`)
+    return { sessionId, seq: Number(row["head_seq"]) }
+  }
+
+  async function* history(to: EntryRef, options: { types?: readonly string[] } = {}): AsyncGenerator<Entry> {
+    await requireEntry(to)
+    const ranges: HistoryRange[] = []
+    for await (const range of historyRanges(driver, to)) ranges.unshift(range)
+    for (const { sessionId, from, to: last } of ranges) {
+      for (let after = from - 1; after < last; ) {
+        const page = await read(sessionId, { after, before: last + 1 })
+        if (page.length === 0) throw missing(sessionId, after + 1)
+        for (const entry of page) {
+          if (entry.seq !== ++after) throw missing(sessionId, after)
+          if (options.types === undefined || options.types.includes(entry.type)) yield entry
+        }
+      }
+    }
+  }
+
+  async function lastMessages(...[to, count]: Parameters<SessionLog["lastMessages"]>) {
+    await requireEntry(to)
+    const rows: SqlRow[] = []
+    for await (const range of historyRanges(driver, to)) {
+      const page = await driver.all(
+        `SELECT * FROM entries WHERE session_id = ? AND type = 'message:added' AND seq >= ? AND seq <= ?
+         ORDER BY seq DESC LIMIT ?`,
+        [range.sessionId, range.from, range.to, count - rows.length],
+      )
+      rows.push(...page)
+      if (rows.length >= count) break
+    }
+    const entries = await toEntries(driver, rows.reverse())
+    return entries.map((entry) => ({
+      entry: { sessionId: entry.sessionId, seq: entry.seq },
+      index: entry.messageIndex,
+      message: (entry.data as { message: Message }).message,
+    }))
+  }
+
+  async function fold(to: EntryRef) {
+    const folded = createHistoryFold()
+    for await (const entry of history(to)) folded.add(entry)
+    return folded.state()
+  }
+
+  async function* tail(...[sessionId, options]: Parameters<SessionLog["tail"]>): AsyncGenerator<Entry> {
+    let { after } = options
+    while (!options.signal.aborted) {
+      const page = await read(sessionId, { after })
+      for (const entry of page) {
+        if (options.signal.aborted) return
+        yield entry
+        after = entry.seq
+      }
+      if (page.length < pageSize) await nextAppend(sessionId, options.signal, options.pollMs ?? defaultPollMs)
+    }
+  }
+
+  /** Waits for an append of this process, or a little, so that those of others are seen too. */
+  function nextAppend(sessionId: SessionId, signal: AbortSignal, pollMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        context.onAppended.delete(wake)
+        signal.removeEventListener("abort", done)
+        resolve()
+      }
+      const wake = (appended: string) => {
+        if (appended === sessionId) done()
+      }
+      const timer = setTimeout(done, pollMs)
+      context.onAppended.add(wake)
+      signal.addEventListener("abort", done)
+      if (signal.aborted) done()
+    })
+  }
+
+  async function requireEntry(ref: EntryRef): Promise<void> {
+    const row = await driver.get("SELECT 1 FROM entries WHERE session_id = ? AND seq = ?", [ref.sessionId, ref.seq])
+    if (row === undefined)
+      throw new KeepupError("NOT_FOUND", `There is no entry ${ref.seq} in session ${ref.sessionId}.`)
+  }
+
+  return { append, read, head, history, lastMessages, fold, tail }
+}
+
+function missing(sessionId: SessionId, seq: number): KeepupError {
+  return new KeepupError("CORRUPT", `Entry ${seq} of session ${sessionId} is missing.`, {
+    hint: "Run `keepup doctor` to see what is affected.",
+    details: { sessionId, seq },
+  })
+}

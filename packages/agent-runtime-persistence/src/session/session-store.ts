@@ -1,0 +1,215 @@
+/** Sessions: make, find, list, rename, delete. Their status changes only through entries in the log. */
+import {
+  type CreateSessionOptions,
+  type EntryDraft,
+  KeepupError,
+  type ListSessionsOptions,
+  type Session,
+  type SessionId,
+  type SessionStore,
+  sessionStatuses,
+} from "@ku0/agent-runtime-core"
+import { plainText, toSession, toSessionLogLine } from "../store/rows.js"
+import type { SqlRunner, SqlValue } from "../store/sql-driver.js"
+import type { StoreContext } from "../store/store-context.js"
+import { appendEntries, lockSession } from "./append-entries.js"
+import { checkLease } from "./check-lease.js"
+
+const defaultLimit = 50
+const largestLimit = 1_000
+
+export function createSessionStore(context: StoreContext): SessionStore {
+  const { driver } = context
+
+  async function create(options: CreateSessionOptions): Promise<Session> {
+    const id = context.ids.next() as SessionId
+    const now = context.clock.now()
+    const row = {
+      name: plainText(options.name ?? "New session"),
+      agentType: plainText(options.agentType ?? "keepup"),
+      taskDescription: plainText(options.taskDescription ?? ""),
+      workspacePath: plainText(options.workspacePath),
+    }
+    const metadata = toMetadata(options.metadata ?? {})
+    return await driver.transaction("create-session", async (tx) => {
+      await tx.run(
+        `INSERT INTO sessions (id, name, agent_type, task_description, status, phase, workspace_path, created_at,
+           updated_at, head_seq, message_count, checkpoint_count, last_checkpoint_number, parent_session_id,
+           forked_from_checkpoint_id, metadata)
+         VALUES (?, ?, ?, ?, 'active', 'idle', ?, ?, ?, 0, 0, 0, 0, ?, ?, ?)`,
+        [
+          id,
+          row.name,
+          row.agentType,
+          row.taskDescription,
+          row.workspacePath,
+          now,
+          now,
+          options.parent?.sessionId ?? null,
+          options.forkedFromCheckpointId ?? null,
+          metadata,
+        ],
+      )
+      const { parent, forkedFromCheckpointId: checkpointId } = options
+      const data = { ...row, ...(parent && { parent }), ...(checkpointId && { checkpointId }) }
+      const started: EntryDraft = { type: "session:started", data, ...(parent && { parent }) }
+      await appendEntries(context, tx, await lockSession(context, tx, id), [started], {})
+      return await lockSession(context, tx, id)
+    })
+  }
+
+  async function find(id: SessionId): Promise<Session | undefined> {
+    const row = await driver.get("SELECT * FROM sessions WHERE id = ? AND deleted_at IS NULL", [id])
+    return row === undefined ? undefined : toSession(row)
+  }
+
+  async function get(id: SessionId): Promise<Session> {
+    const session = await find(id)
+    if (session !== undefined) return session
+    throw new KeepupError("NOT_FOUND", `There is no session ${id}.`, {
+      hint: "`keepup session list` shows what there is.",
+    })
+  }
+
+  async function resolve(reference: string): Promise<Session> {
+    const wanted = reference.trim().toLowerCase()
+    if (!/^[0-9a-f-]{4,36}$/.test(wanted)) {
+      throw new KeepupError("INVALID_INPUT", `Not a session id: ${JSON.stringify(reference)}.`, {
+        hint: "Give an id, or four or more characters of one.",
+      })
+    }
+    const rows = await driver.all(
+      "SELECT * FROM sessions WHERE id LIKE ? AND deleted_at IS NULL ORDER BY ordinal DESC LIMIT 5",
+      [`%${wanted}%`],
+    )
+    const [only] = rows
+    if (only !== undefined && (rows.length === 1 || only["id"] === wanted)) return toSession(only)
+    if (only === undefined) {
+      throw new KeepupError("NOT_FOUND", `No session matches ${reference}.`, {
+        hint: "`keepup session list` shows what there is.",
+      })
+    }
+    throw new KeepupError(
+      "INVALID_INPUT",
+      `More than one session matches ${reference}: ${rows.map((r) => r["id"]).join(", ")}.`,
+      {
+        hint: "Give more characters of the id.",
+      },
+    )
+  }
+
+  async function list(options: ListSessionsOptions = {}): Promise<Session[]> {
+    const where = ["deleted_at IS NULL"]
+    const params: SqlValue[] = []
+    if (options.status !== undefined) {
+      const wanted = typeof options.status === "string" ? [options.status] : options.status
+      for (const status of wanted) {
+        if (!sessionStatuses.includes(status))
+          throw new KeepupError("INVALID_INPUT", `Not a session status: ${status}.`)
+      }
+      if (wanted.length === 0) return []
+      where.push(`status IN (${wanted.map(() => "?").join(", ")})`)
+      params.push(...wanted)
+    }
+    if (options.workspacePath !== undefined) {
+      where.push("workspace_path = ?")
+      params.push(options.workspacePath)
+    }
+    if (options.before !== undefined) {
+      const row = await driver.get("SELECT ordinal FROM sessions WHERE id = ?", [options.before])
+      if (row === undefined) throw new KeepupError("NOT_FOUND", `There is no session ${options.before}.`)
+      where.push("ordinal < ?")
+      params.push(row["ordinal"] as number)
+    }
+    params.push(Math.max(0, Math.min(options.limit ?? defaultLimit, largestLimit)))
+    const rows = await driver.all(
+      `SELECT * FROM sessions WHERE ${where.join(" AND ")} ORDER BY ordinal DESC LIMIT ?`,
+      params,
+    )
+    return rows.map(toSession)
+  }
+
+  /** Changes one column under the session's lock. */
+  async function update(
+    id: SessionId,
+    change: (session: Session) => { column: string; value: string },
+  ): Promise<Session> {
+    return await driver.transaction("update-session", async (tx) => {
+      const session = await lockSession(context, tx, id)
+      const { column, value } = change(session)
+      const now = Math.max(session.updatedAt, context.clock.now())
+      await tx.run(`UPDATE sessions SET ${column} = ?, updated_at = ? WHERE id = ?`, [value, now, id])
+      return await lockSession(context, tx, id)
+    })
+  }
+
+  async function remove(id: SessionId): Promise<void> {
+    await driver.transaction("delete-session", async (tx) => {
+      await lockSession(context, tx, id)
+      await checkLease(context, tx, id, undefined)
+      await tx.run("UPDATE sessions SET deleted_at = ? WHERE id = ?", [context.clock.now(), id])
+      await dropUnshared(tx, id)
+    })
+  }
+
+  async function addLog(...[id, level, message]: Parameters<SessionStore["addLog"]>): Promise<void> {
+    await driver.transaction("log", async (tx) => {
+      await lockSession(context, tx, id)
+      await tx.run("INSERT INTO session_logs (session_id, level, message, created_at) VALUES (?, ?, ?, ?)", [
+        id,
+        level,
+        plainText(message),
+        context.clock.now(),
+      ])
+    })
+  }
+
+  async function listLogs(...[id, options = {}]: Parameters<SessionStore["listLogs"]>) {
+    const rows = await driver.all(
+      "SELECT * FROM session_logs WHERE session_id = ? AND id < ? ORDER BY id DESC LIMIT ?",
+      [id, options.before ?? Number.MAX_SAFE_INTEGER, Math.min(options.limit ?? defaultLimit, largestLimit)],
+    )
+    return rows.map(toSessionLogLine)
+  }
+
+  return {
+    create,
+    get,
+    find,
+    resolve,
+    list,
+    rename: (id, name) => update(id, () => ({ column: "name", value: plainText(name) })),
+    updateMetadata: (id, change) =>
+      update(id, ({ metadata }) => ({ column: "metadata", value: toMetadata({ ...metadata, ...change }) })),
+    delete: remove,
+    addLog,
+    listLogs,
+  }
+}
+
+/** Takes a deleted session's rows away unless a branch shares its entries; then the same for the session it came from. */
+async function dropUnshared(tx: SqlRunner, id: SessionId): Promise<void> {
+  for (let next: SessionId | null = id; next !== null; ) {
+    const row: Awaited<ReturnType<SqlRunner["get"]>> = await tx.get(
+      "SELECT parent_session_id FROM sessions WHERE id = ? AND deleted_at IS NOT NULL",
+      [next],
+    )
+    if (row === undefined) return
+    const branch = await tx.get("SELECT 1 FROM entries WHERE parent_session_id = ? AND session_id <> ? LIMIT 1", [
+      next,
+      next,
+    ])
+    if (branch !== undefined) return
+    await tx.run("DELETE FROM leases WHERE resource = ?", [`session:${next}`])
+    await tx.run("DELETE FROM sessions WHERE id = ?", [next])
+    next = row["parent_session_id"] as SessionId | null
+  }
+}
+
+function toMetadata(metadata: Readonly<Record<string, unknown>>): string {
+  try {
+    return JSON.stringify(metadata)
+  } catch (cause) {
+    throw new KeepupError("INVALID_INPUT", `The metadata has no JSON form (${(cause as Error).message}).`, { cause })
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * What an agent hands over, one value per top-level key. The log holds only which keys changed and the hashes of their
+ * values; now and then an entry lists all keys, so that finding the state at any entry takes a bounded number of rows.
+ */
+import {
+  type AppendOptions,
+  applyStateChange,
+  type EntryDraft,
+  type EntryRef,
+  type EventData,
+  type SessionId,
+  type StateStore,
+} from "@ku0/agent-runtime-core"
+import { appendEntries, lockSession } from "../session/append-entries.js"
+import { historyRanges } from "../session/history-ranges.js"
+import { toEntries } from "../session/load-entry.js"
+import type { SqlRunner } from "../store/sql-driver.js"
+import type { StoreContext } from "../store/store-context.js"
+import { type EncodedBlob, encodeBlob, putBlob, readBlob } from "./blob-store.js"
+import { canonicalJson } from "./canonical-json.js"
+
+/** Every so many changes, one entry lists all keys. */
+const listAllEvery = 32
+
+type StateChange = EventData<"state:changed">
+
+/** State made ready outside of a transaction: hashed and, if large, compressed. `undefined` removes the key. */
+export type PreparedState = readonly { readonly key: string; readonly blob: EncodedBlob | undefined }[]
+
+export async function prepareState(change: Readonly<Record<string, unknown>>): Promise<PreparedState> {
+  const prepared: { key: string; blob: EncodedBlob | undefined }[] = []
+  for (const [key, value] of Object.entries(change)) {
+    const text = value === undefined ? undefined : canonicalJson(value, `state key ${JSON.stringify(key)}`)
+    prepared.push({ key, blob: text === undefined ? undefined : await encodeBlob(Buffer.from(text)) })
+  }
+  return prepared
+}
+
+/**
+ * The draft of the entry that hands the state over, its values already kept, and the keys that change. No draft if
+ * nothing does. `after` is the entry whose state is changed.
+ */
+export async function draftStateChange(
+  context: StoreContext,
+  tx: SqlRunner,
+  after: EntryRef,
+  state: PreparedState,
+): Promise<{ drafts: EntryDraft[]; changed: string[] }> {
+  const { keys, changesSinceList } = await keysAt(tx, after)
+  const set: Record<string, string> = Object.create(null)
+  const removed: string[] = []
+  for (const { key, blob } of state) {
+    if (blob === undefined) {
+      if (Object.hasOwn(keys, key)) removed.push(key)
+    } else if (keys[key] !== blob.hash) {
+      await putBlob(tx, blob, context.clock.now())
+      set[key] = blob.hash
+    }
+  }
+  const changed = [...Object.keys(set), ...removed]
+  if (changed.length === 0) return { drafts: [], changed }
+  const full = changesSinceList === undefined || changesSinceList >= listAllEvery
+  const data: StateChange = full
+    ? { full, set: applyStateChange(keys, { full: false, set, removed }), removed: [] }
+    : { full, set, removed }
+  return { drafts: [{ type: "state:changed", data }], changed }
+}
+
+export function createStateStore(context: StoreContext): StateStore {
+  const { driver } = context
+
+  async function put(sessionId: SessionId, change: Readonly<Record<string, unknown>>, options: AppendOptions = {}) {
+    const state = await prepareState(change)
+    const result = await driver.transaction("state", async (tx) => {
+      const session = await lockSession(context, tx, sessionId)
+      const head = { sessionId, seq: session.headSeq }
+      const { drafts, changed } = await draftStateChange(context, tx, head, state)
+      const [entry] = await appendEntries(context, tx, session, drafts, options)
+      return { changed, entry: entry && { sessionId, seq: entry.seq } }
+    })
+    for (const wake of context.onAppended) wake(sessionId)
+    return result
+  }
+
+  async function get(at: EntryRef): Promise<Record<string, unknown>> {
+    const { keys } = await keysAt(driver, at)
+    const state: Record<string, unknown> = Object.create(null)
+    for (const [key, hash] of Object.entries(keys)) {
+      state[key] = JSON.parse(Buffer.from(await readBlob(driver, hash)).toString("utf8"))
+    }
+    return state
+  }
+
+  return { put, get, keys: async (at) => (await keysAt(driver, at)).keys }
+}
+
+/** Walks back from an entry to the last one that lists all keys, then applies what came after. */
+async function keysAt(
+  runner: SqlRunner,
+  at: EntryRef,
+): Promise<{ keys: Record<string, string>; changesSinceList: number | undefined }> {
+  const newestFirst: StateChange[] = []
+  let isListed = false
+  for await (const { sessionId, from, to } of historyRanges(runner, at)) {
+    for (let before = to + 1; !isListed; ) {
+      const rows = await runner.all(
+        `SELECT * FROM entries WHERE session_id = ? AND type = 'state:changed' AND seq >= ? AND seq < ?
+         ORDER BY seq DESC LIMIT ${listAllEvery + 1}`,
+        [sessionId, from, before],
+      )
+      for (const entry of await toEntries(runner, rows)) {
+        newestFirst.push(entry.data as StateChange)
+        before = entry.seq
+        isListed = newestFirst.at(-1)?.full === true
+        if (isListed) break
+      }
+      if (rows.length === 0) break
+    }
+    if (isListed) break
+  }
+  const keys = newestFirst.reduceRight<Record<string, string>>(applyStateChange, Object.create(null))
+  return { keys, changesSinceList: isListed ? newestFirst.length - 1 : undefined }
+}

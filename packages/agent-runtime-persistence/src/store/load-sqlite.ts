@@ -1,0 +1,47 @@
+/**
+ * Finds the `DatabaseSync` class: Node's own where Node has it, else the prebuilt one of @photostructure/sqlite. The
+ * prebuilt library is loaded directly, which takes a tenth of the time of its JavaScript wrapper.
+ */
+import { existsSync } from "node:fs"
+import { createRequire } from "node:module"
+import { dirname, join } from "node:path"
+import type { DatabaseSync } from "@photostructure/sqlite"
+
+export type DatabaseSyncClass = typeof DatabaseSync
+
+const require = createRequire(import.meta.url)
+let loaded: DatabaseSyncClass | undefined
+
+export function loadSqlite(): DatabaseSyncClass {
+  loaded ??= nodeHasSqlite(process.versions.node) ? loadNodeSqlite() : loadPrebuiltSqlite()
+  return loaded
+}
+
+function nodeHasSqlite(version: string): boolean {
+  const [major = 0, minor = 0] = version.split(".").map(Number)
+  return major > 22 || (major === 22 && minor >= 13)
+}
+
+function loadNodeSqlite(): DatabaseSyncClass {
+  const emitWarning = process.emitWarning
+  process.emitWarning = () => undefined // Node 22 calls the module experimental on stderr, which hooks must keep clean
+  try {
+    return require("node:sqlite").DatabaseSync
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}
+
+function loadPrebuiltSqlite(): DatabaseSyncClass {
+  const root = dirname(require.resolve("@photostructure/sqlite/package.json"))
+  const folder = join(root, "prebuilds", `${process.platform}-${process.arch}`)
+  const file = join(folder, "@photostructure+sqlite.glibc.node")
+  if (!existsSync(file) || isMusl()) return require("@photostructure/sqlite").DatabaseSync
+  const module = { exports: {} as { DatabaseSync: DatabaseSyncClass } }
+  process.dlopen(module, file)
+  return module.exports.DatabaseSync
+}
+
+function isMusl(): boolean {
+  return process.platform === "linux" && existsSync("/etc/alpine-release")
+}

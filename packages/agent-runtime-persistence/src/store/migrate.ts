@@ -1,0 +1,116 @@
+/**
+ * Brings a database to the newest schema: each step in a transaction of its own, under a lock, after a copy of the file.
+ * A database of a newer keepup, or of another program, is refused and not touched.
+ */
+import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs"
+import { dirname } from "node:path"
+import { KeepupError } from "@ku0/agent-runtime-core"
+import { type Migration, migrations, translateTypes } from "./migrations.js"
+import type { SqlDriver, SqlRunner } from "./sql-driver.js"
+import type { SqliteDriver } from "./sqlite-driver.js"
+
+/** "kup0": marks an SQLite file as ours. */
+const applicationId = 0x6b757030
+const advisoryLock = 0x6b757030
+
+export interface MigrateOptions {
+  /** Only tests hand in steps of their own. */
+  readonly steps?: readonly Migration[]
+}
+
+/** Returns the version the database now has. */
+export async function migrateSqlite(driver: SqliteDriver, options: MigrateOptions = {}): Promise<number> {
+  const steps = options.steps ?? migrations
+  let version = await sqliteVersion(driver)
+  refuseNewer(version, steps.length, driver.path)
+  if (version === 0) await refuseForeign(driver)
+  for (; version < steps.length; version = await sqliteVersion(driver)) {
+    if (version > 0) backUp(driver, version)
+    await driver.transaction(`migrate-${version + 1}`, async (tx) => {
+      // another process may have been faster while we waited for the lock
+      if ((await sqliteVersion(tx)) !== version) return
+      await applyStep(tx, steps[version] as Migration, "sqlite")
+      await tx.run(`PRAGMA application_id = ${applicationId}`)
+      await tx.run(`PRAGMA user_version = ${version + 1}`)
+    })
+  }
+  return version
+}
+
+/** Returns the version the database now has. */
+export async function migratePostgres(driver: SqlDriver, options: MigrateOptions = {}): Promise<number> {
+  const steps = options.steps ?? migrations
+  let version = await postgresVersion(driver)
+  refuseNewer(version, steps.length, "on the PostgreSQL server")
+  for (; version < steps.length; version = await postgresVersion(driver)) {
+    await driver.transaction(`migrate-${version + 1}`, async (tx) => {
+      await tx.get(`SELECT pg_advisory_xact_lock(${advisoryLock})`)
+      await tx.run("CREATE TABLE IF NOT EXISTS keepup_schema (version BIGINT NOT NULL)")
+      if ((await postgresVersion(tx)) !== version) return
+      await applyStep(tx, steps[version] as Migration, "postgres")
+      await tx.run("DELETE FROM keepup_schema")
+      await tx.run(`INSERT INTO keepup_schema (version) VALUES (${version + 1})`)
+    })
+  }
+  return version
+}
+
+async function applyStep(tx: SqlRunner, step: Migration, dialect: "sqlite" | "postgres"): Promise<void> {
+  for (const statement of step.statements) await tx.run(translateTypes(statement, dialect))
+}
+
+async function sqliteVersion(runner: SqlRunner): Promise<number> {
+  return Number((await runner.get("PRAGMA user_version"))?.["user_version"])
+}
+
+async function postgresVersion(runner: SqlRunner): Promise<number> {
+  const table = await runner.get("SELECT to_regclass('keepup_schema') IS NOT NULL AS present")
+  if (!table?.["present"]) return 0
+  return Number((await runner.get("SELECT version FROM keepup_schema"))?.["version"] ?? 0)
+}
+
+function refuseNewer(version: number, newest: number, where: string): void {
+  if (version <= newest) return
+  throw new KeepupError(
+    "STORE_TOO_NEW",
+    `The database ${where} has schema ${version}; this keepup knows up to ${newest}.`,
+    {
+      hint: "A newer keepup wrote it. Update keepup; nothing was changed.",
+      details: { version, newest },
+    },
+  )
+}
+
+async function refuseForeign(driver: SqliteDriver): Promise<void> {
+  if ((await driver.get("SELECT name FROM sqlite_master LIMIT 1")) === undefined) return
+  if ((await sqliteVersion(driver)) > 0) return // another process made the tables in the meantime
+  throw new KeepupError("INVALID_INPUT", `${driver.path} is a database of another program.`, {
+    hint: "Name another file with --db or --state-dir; nothing was changed.",
+  })
+}
+
+/** A consistent copy beside the file, made before its schema changes. An older copy of the same version is replaced. */
+function backUp(driver: SqliteDriver, version: number): void {
+  if (driver.path === ":memory:") return
+  const copy = `${driver.path}.v${version}.bak`
+  const fresh = `${copy}.${process.pid}.tmp`
+  rmSync(fresh, { force: true })
+  driver.exec(`VACUUM INTO '${fresh.replaceAll("'", "''")}'`)
+  chmodSync(fresh, 0o600)
+  renameDurably(fresh, copy)
+}
+
+function renameDurably(from: string, to: string): void {
+  syncFile(from)
+  renameSync(from, to)
+  syncFile(dirname(to))
+}
+
+function syncFile(path: string): void {
+  const handle = openSync(path, "r")
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}

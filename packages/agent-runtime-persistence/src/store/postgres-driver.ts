@@ -1,0 +1,133 @@
+/** PostgreSQL behind the port. A transaction has a connection of its own; rows are locked with FOR UPDATE. */
+import { KeepupError } from "@ku0/agent-runtime-core"
+import type { Pool, PoolClient } from "pg"
+import type { SqlDriver, SqlRow, SqlRunner, SqlValue, StepProbe } from "./sql-driver.js"
+import { fromPostgresError } from "./sql-errors.js"
+
+export interface OpenPostgresOptions {
+  readonly url: string
+  readonly onStep: StepProbe
+  /** How many connections at most. */
+  readonly connections: number
+}
+
+const int8 = 20
+/** Serialization failure and deadlock: the same transaction may well succeed at once. */
+const transient = new Set(["40001", "40P01"])
+const tries = 5
+
+export async function openPostgresDriver(options: OpenPostgresOptions): Promise<SqlDriver> {
+  const name = nameOf(options.url)
+  const pool = await openPool(options)
+  const prepared = new Map<string, { name: string; text: string }>()
+
+  async function query(client: Pool | PoolClient, sql: string, params: readonly SqlValue[] = []) {
+    let statement = prepared.get(sql)
+    if (statement === undefined) {
+      statement = { name: `keepup_${prepared.size}`, text: numberPlaceholders(sql) }
+      prepared.set(sql, statement)
+    }
+    return await client.query<Record<string, SqlValue>>({ ...statement, values: params.map(toParameter) })
+  }
+
+  function runner(client: Pool | PoolClient): SqlRunner {
+    return {
+      all: async (sql, params) => (await query(client, sql, params)).rows as SqlRow[],
+      get: async (sql, params) => (await query(client, sql, params)).rows[0] as SqlRow | undefined,
+      run: async (sql, params) => (await query(client, sql, params)).rowCount ?? 0,
+    }
+  }
+
+  async function guard<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work()
+    } catch (error) {
+      throw fromPostgresError(error, name)
+    }
+  }
+
+  async function tryTransaction<Result>(step: string, work: (tx: SqlRunner) => Promise<Result>): Promise<Result> {
+    const client = await pool.connect()
+    let broken: Error | undefined
+    try {
+      await client.query("BEGIN")
+      options.onStep(`${step}:begun`)
+      const result = await work(runner(client))
+      options.onStep(`${step}:written`)
+      await client.query("COMMIT")
+      options.onStep(`${step}:committed`)
+      return result
+    } catch (error) {
+      await client.query("ROLLBACK").catch((failure: Error) => {
+        broken = failure // the connection is gone, and the server rolls back by itself; do not use it again
+      })
+      throw error
+    } finally {
+      client.release(broken)
+    }
+  }
+
+  async function transaction<Result>(step: string, work: (tx: SqlRunner) => Promise<Result>): Promise<Result> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await tryTransaction(step, work)
+      } catch (error) {
+        if (attempt === tries || !transient.has(String((error as { code?: unknown }).code))) throw error
+      }
+    }
+  }
+
+  const { all, get, run } = runner(pool)
+  return {
+    dialect: "postgres",
+    forUpdate: " FOR UPDATE",
+    all: (sql, params) => guard(() => all(sql, params)),
+    get: (sql, params) => guard(() => get(sql, params)),
+    run: (sql, params) => guard(() => run(sql, params)),
+    transaction: (step, work) => guard(() => transaction(step, work)),
+    selectNow: "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS now",
+    close: async () => {
+      if (!pool.ended) await pool.end()
+    },
+  }
+}
+
+async function openPool(options: OpenPostgresOptions): Promise<Pool> {
+  const { default: pg } = await import("pg")
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.connections,
+    connectionTimeoutMillis: 10_000,
+    allowExitOnIdle: true,
+    types: {
+      getTypeParser: (oid: number, format?: "text" | "binary") =>
+        oid === int8 ? Number : pg.types.getTypeParser(oid, format as "text"),
+    } as never,
+  })
+  // an idle connection that breaks is replaced by the pool; whoever needs one next is told if there is none
+  pool.on("error", () => undefined)
+  return pool
+}
+
+/** The address without user and password. */
+function nameOf(url: string): string {
+  try {
+    const { host, pathname } = new URL(url)
+    return `postgres://${host}${pathname}`
+  } catch (error) {
+    throw new KeepupError("INVALID_INPUT", "Not a valid PostgreSQL address.", {
+      hint: "It looks like postgres://user:password@host:5432/database.",
+      cause: error,
+    })
+  }
+}
+
+/** `?` → `$1`, `$2`, … Our statements hold no question mark inside a string. */
+function numberPlaceholders(sql: string): string {
+  let count = 0
+  return sql.replace(/\?/g, () => `$${++count}`)
+}
+
+function toParameter(value: SqlValue): unknown {
+  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value
+}

@@ -1,0 +1,104 @@
+/** One function per table from a row to what core calls it. */
+import {
+  type Checkpoint,
+  type CheckpointId,
+  type Entry,
+  KeepupError,
+  type Session,
+  type SessionId,
+  type SessionLogLine,
+  type SessionPhase,
+  type SessionStatus,
+} from "@ku0/agent-runtime-core"
+import type { SqlRow } from "./sql-driver.js"
+
+export function toSession(row: SqlRow): Session {
+  return {
+    id: row["id"] as SessionId,
+    name: String(row["name"]),
+    status: row["status"] as SessionStatus,
+    phase: row["phase"] as SessionPhase,
+    agentType: String(row["agent_type"]),
+    taskDescription: String(row["task_description"]),
+    workspacePath: String(row["workspace_path"]),
+    createdAt: Number(row["created_at"]),
+    updatedAt: Number(row["updated_at"]),
+    headSeq: Number(row["head_seq"]),
+    messageCount: Number(row["message_count"]),
+    checkpointCount: Number(row["checkpoint_count"]),
+    parentSessionId: row["parent_session_id"] as SessionId | null,
+    forkedFromCheckpointId: row["forked_from_checkpoint_id"] as string | null,
+    metadata: parseJson(row["metadata"], `metadata of session ${row["id"]}`) as Record<string, unknown>,
+  }
+}
+
+/** `data` is the entry's JSON text, wherever it was kept. */
+export function toEntry(row: SqlRow, data: unknown): Entry {
+  const parentSeq = row["parent_seq"]
+  return {
+    sessionId: row["session_id"] as SessionId,
+    seq: Number(row["seq"]),
+    type: String(row["type"]),
+    version: Number(row["version"]),
+    data: parseJson(data, `entry ${row["seq"]} of session ${row["session_id"]}`),
+    createdAt: Number(row["created_at"]),
+    messageIndex: Number(row["message_index"]),
+    parent: parentSeq === null ? null : { sessionId: row["parent_session_id"] as SessionId, seq: Number(parentSeq) },
+  }
+}
+
+export function toCheckpoint(row: SqlRow): Checkpoint {
+  const what = `checkpoint ${row["id"]}`
+  return {
+    id: row["id"] as CheckpointId,
+    number: Number(row["number"]),
+    name: row["name"] as string | null,
+    note: row["note"] as string | null,
+    trigger: row["trigger_event"] as Checkpoint["trigger"],
+    sessionId: row["session_id"] as SessionId,
+    entrySeq: Number(row["entry_seq"]),
+    messageIndex: Number(row["message_index"]),
+    createdAt: Number(row["created_at"]),
+    pinned: row["pinned"] === 1,
+    sizeBytes: Number(row["size_bytes"]),
+    host: String(row["host"]),
+    snapshot: row["snapshot"] === null ? null : (parseJson(row["snapshot"], what) as Checkpoint["snapshot"]),
+    git:
+      row["git_uncommitted"] === null
+        ? null
+        : {
+            branch: row["git_branch"] as string | null,
+            head: row["git_head"] as string | null,
+            uncommitted: Number(row["git_uncommitted"]),
+            untracked: Number(row["git_untracked"]),
+            operation: row["git_operation"] as string | null,
+          },
+    metadata: parseJson(row["metadata"], what) as Record<string, unknown>,
+  }
+}
+
+export function toSessionLogLine(row: SqlRow): SessionLogLine {
+  return {
+    id: Number(row["id"]),
+    sessionId: row["session_id"] as SessionId,
+    level: row["level"] as SessionLogLine["level"],
+    message: String(row["message"]),
+    createdAt: Number(row["created_at"]),
+  }
+}
+
+function parseJson(text: unknown, what: string): unknown {
+  try {
+    return JSON.parse(text as string)
+  } catch (cause) {
+    throw new KeepupError("CORRUPT", `The ${what} is not JSON.`, {
+      hint: "Run `keepup doctor` to see what is affected; nothing was changed.",
+      cause,
+    })
+  }
+}
+
+/** Text as both databases can hold it: no NUL, no half surrogates. */
+export function plainText(text: string): string {
+  return text.replace(/\p{Surrogate}|\0/gu, "\uFFFD")
+}

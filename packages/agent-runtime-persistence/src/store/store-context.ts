@@ -1,0 +1,14 @@
+/** What the parts of a store share. */
+import type { Clock, IdSource } from "@ku0/agent-runtime-core"
+import type { SqlDriver, StepProbe } from "./sql-driver.js"
+
+export interface StoreContext {
+  readonly driver: SqlDriver
+  readonly clock: Clock
+  readonly ids: IdSource
+  /** Names this machine on checkpoints and leases. */
+  readonly host: string
+  readonly onStep: StepProbe
+  /** Called after entries were committed by this process: wakes those who tail. */
+  readonly onAppended: Set<(sessionId: string) => void>
+}
