@@ -79,17 +79,17 @@ export function addMessage(messages: readonly Message[], message: Message): Mess
   return next
 }
 
-/** Tags, in place, what `message` hides in `messages`. */
+/** Tags, in place, what `message` hides in `messages`; what an older hider in the list has tagged keeps that tag. */
 export function tagHidden(messages: Message[], message: Message): void {
   if (message.role !== "summary" && message.role !== "truncation") return
-  const from = Math.max(1, message.hides.from)
+  const hiders = findHiders(messages)
+  const from = Math.max(1, Math.ceil(message.hides.from))
   const to = Math.min(messages.length, message.hides.to)
   for (let index = from; index <= to; index++) {
     const hidden = messages[index - 1] as Message
-    if (hidden === message) continue
-    if (message.role === "summary") {
-      if (hidden.summaryParent === undefined) messages[index - 1] = { ...hidden, summaryParent: message.summaryId }
-    } else if (hidden.truncationParent === undefined && hidden.summaryParent === undefined) {
+    if (hidden === message || isHiddenBy(hiders, summaryParentOf(hidden), index - 1)) continue
+    if (message.role === "summary") messages[index - 1] = { ...hidden, summaryParent: message.summaryId }
+    else if (!isHiddenBy(hiders, truncationParentOf(hidden), index - 1)) {
       messages[index - 1] = { ...hidden, truncationParent: message.truncationId }
     }
   }
@@ -100,39 +100,49 @@ export function tagHidden(messages: Message[], message: Message): void {
  * where the first message it hides stood, and every tool call has its result and every result its call.
  */
 export function visibleMessages(messages: readonly Message[]): Message[] {
-  return pairToolCalls(placeMarkers(messages, dropHidden(messages)))
+  return pairToolCalls(dropHidden(messages))
 }
 
-function dropHidden(messages: readonly Message[]): Set<Message> {
-  const summaries = new Set<string>()
-  const truncations = new Set<string>()
-  for (const message of messages) {
-    if (message.role === "summary") summaries.add(message.summaryId)
-    if (message.role === "truncation") truncations.add(message.truncationId)
-  }
-  const visible = new Set<Message>()
-  for (const message of messages) {
-    const isSummarised = message.summaryParent !== undefined && summaries.has(message.summaryParent)
-    const isTruncated = message.truncationParent !== undefined && truncations.has(message.truncationParent)
-    if (!isSummarised && !isTruncated) visible.add(message)
-  }
-  return visible
+/** Leaves out what is hidden, and moves what hides it to where the first of it stood. */
+function dropHidden(messages: readonly Message[]): Message[] {
+  const hiders = findHiders(messages)
+  const firstHidden = new Map<string, number>()
+  const visible: { message: Message; place: number }[] = []
+  messages.forEach((message, position) => {
+    const place = firstHidden.get(hiderKey(message) ?? "") ?? position
+    const parents = [summaryParentOf(message), truncationParentOf(message)].filter((key) => key !== undefined)
+    for (const key of parents) firstHidden.set(key, Math.min(place, firstHidden.get(key) ?? place))
+    if (!parents.some((key) => isHiddenBy(hiders, key, position))) visible.push({ message, place })
+  })
+  return visible.sort((a, b) => a.place - b.place).map(({ message }) => message)
 }
 
-function placeMarkers(messages: readonly Message[], visible: Set<Message>): Message[] {
-  const placed = new Map<number, Message[]>()
-  const rest: Message[] = []
+/** Where in the list the summaries and truncations are. */
+function findHiders(messages: readonly Message[]): ReadonlyMap<string, number> {
+  const hiders = new Map<string, number>()
   messages.forEach((message, position) => {
-    if (!visible.has(message)) return
-    if (message.role !== "summary" && message.role !== "truncation") return
-    const at = Math.min(position, Math.max(0, message.hides.from - 1))
-    placed.set(at, [...(placed.get(at) ?? []), message])
+    const key = hiderKey(message)
+    if (key !== undefined) hiders.set(key, position)
   })
-  messages.forEach((message, position) => {
-    rest.push(...(placed.get(position) ?? []))
-    if (visible.has(message) && message.role !== "summary" && message.role !== "truncation") rest.push(message)
-  })
-  return rest
+  return hiders
+}
+
+/** A message is hidden only by what stands after it, so no tags can make two hide each other. */
+function isHiddenBy(hiders: ReadonlyMap<string, number>, key: string | undefined, position: number): boolean {
+  return key !== undefined && (hiders.get(key) ?? -1) > position
+}
+
+function hiderKey(message: Message): string | undefined {
+  if (message.role === "summary") return `summary ${message.summaryId}`
+  return message.role === "truncation" ? `truncation ${message.truncationId}` : undefined
+}
+
+function summaryParentOf({ summaryParent }: Message): string | undefined {
+  return summaryParent === undefined ? undefined : `summary ${summaryParent}`
+}
+
+function truncationParentOf({ truncationParent }: Message): string | undefined {
+  return truncationParent === undefined ? undefined : `truncation ${truncationParent}`
 }
 
 /**
@@ -140,43 +150,30 @@ function placeMarkers(messages: readonly Message[], visible: Set<Message>): Mess
  * and only once.
  */
 export function pairToolCalls(messages: readonly Message[]): Message[] {
-  const answered = new Set<Message>()
-  const open = new Map<string, AssistantMessage>()
-  const answeredCalls = new Map<AssistantMessage, Set<string>>()
-  for (const message of messages) {
-    if (message.role === "assistant") {
-      for (const call of message.toolCalls ?? []) open.set(call.id, message)
-    } else if (message.role === "tool") {
-      const asker = open.get(message.callId)
-      if (asker === undefined) continue
+  const open = new Map<string, Set<string>>()
+  const answered = messages.map((message) => {
+    const ids = new Set<string>()
+    if (message.role === "assistant") for (const call of message.toolCalls ?? []) open.set(call.id, ids)
+    if (message.role === "tool" && open.has(message.callId)) {
+      open.get(message.callId)?.add(message.callId)
       open.delete(message.callId)
-      answered.add(message)
-      const calls = answeredCalls.get(asker) ?? new Set()
-      answeredCalls.set(asker, calls.add(message.callId))
+      ids.add(message.callId)
     }
-  }
-  const paired: Message[] = []
-  for (const message of messages) {
-    if (message.role === "tool") {
-      if (answered.has(message)) paired.push(message)
-    } else if (message.role === "assistant" && message.toolCalls !== undefined) {
-      const kept = keepCalls(message, answeredCalls.get(message) ?? new Set())
-      if (kept !== undefined) paired.push(kept)
-    } else paired.push(message)
-  }
-  return paired
+    return ids
+  })
+  return messages.flatMap((message, position): Message[] => {
+    const ids = answered[position] as ReadonlySet<string>
+    if (message.role === "assistant") return keepCalls(message, ids)
+    return message.role !== "tool" || ids.size > 0 ? [message] : []
+  })
 }
 
-function keepCalls(message: AssistantMessage, answered: ReadonlySet<string>): AssistantMessage | undefined {
-  const seen = new Set<string>()
-  const toolCalls = (message.toolCalls ?? []).filter((call) => {
-    if (!answered.has(call.id) || seen.has(call.id)) return false
-    seen.add(call.id)
-    return true
-  })
-  if (toolCalls.length === message.toolCalls?.length) return message
-  if (toolCalls.length > 0) return { ...message, toolCalls }
-  if (message.content === "") return undefined
+function keepCalls(message: AssistantMessage, answered: ReadonlySet<string>): AssistantMessage[] {
+  const left = new Set(answered)
+  const toolCalls = message.toolCalls?.filter((call) => left.delete(call.id))
+  if (toolCalls === undefined || toolCalls.length === message.toolCalls?.length) return [message]
+  if (toolCalls.length > 0) return [{ ...message, toolCalls }]
+  if (message.content === "") return []
   const { toolCalls: _dropped, ...rest } = message
-  return rest
+  return [rest]
 }
