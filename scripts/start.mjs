@@ -45,7 +45,10 @@ async function show() {
         `Reopened: ${kept} in the log, none missing${unspoken > 0 ? ` (${unspoken} written but not yet acknowledged)` : ""}.`,
     )
   }
-  console.log(`\nAll ${acknowledged.length} acknowledged messages are there, in order, unchanged, without a gap.`)
+  console.log(
+    `\nAll ${acknowledged.length} acknowledged messages are there, in order, unchanged, without a gap. ` +
+      "Each process took over the lease of the killed one before it, at once.",
+  )
 }
 
 async function createSession() {
