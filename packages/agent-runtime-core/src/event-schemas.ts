@@ -10,7 +10,7 @@ const usage = z.object({ inputTokens: count.optional(), outputTokens: count.opti
 const outcome = z.enum(["completed", "failed", "stopped"])
 const tags = { summaryParent: text.optional(), truncationParent: text.optional() }
 const artifactIds = z.array(text).optional()
-const toolCall = z.object({ id: text, name: text, arguments: z.unknown() })
+const toolCall = z.object({ id: text, name: text, arguments: z.unknown().optional() })
 
 /** A message as it comes in from outside. */
 export const messageSchema = z.discriminatedUnion("role", [
@@ -66,14 +66,14 @@ export const eventSchemas = {
   "agent:spawned": z.looseObject({ agentType: text, sessionId: text.optional(), task: text.optional() }),
   "task:completed": z.looseObject({ taskId: text.optional(), title: text.optional() }),
   "message:added": z.looseObject({ message: messageSchema }),
-  "tool:started": z.looseObject({ callId: text, name: text, arguments: z.unknown() }),
+  "tool:started": z.looseObject({ callId: text, name: text, arguments: z.unknown().optional() }),
   "tool:ended": z.looseObject({
     callId: text,
     name: text,
     outcome: z.enum(["ok", "error", "cancelled", "skipped"]),
     durationMs: z.number().optional(),
   }),
-  "tool:in-doubt": z.looseObject({ callId: text, name: text, arguments: z.unknown() }),
+  "tool:in-doubt": z.looseObject({ callId: text, name: text, arguments: z.unknown().optional() }),
   "state:changed": z.looseObject({ full: z.boolean(), set: z.record(text, text), removed: z.array(text) }),
   "checkpoint:created": z.looseObject({
     checkpointId: text,

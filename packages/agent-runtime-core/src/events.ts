@@ -76,7 +76,7 @@ const upgrades: EventUpgrades = {}
 
 /** Brings an entry's data to the version of today. An entry of a newer version, or of an unknown event, stays as it is. */
 export function upgradeEntry(entry: Entry, steps: EventUpgrades = upgrades): Entry {
-  const todo = steps[entry.type]?.slice(entry.version - 1) ?? []
+  const todo = Object.hasOwn(steps, entry.type) ? (steps[entry.type] ?? []).slice(Math.max(0, entry.version - 1)) : []
   if (todo.length === 0) return entry
   return { ...entry, version: entry.version + todo.length, data: todo.reduce((data, step) => step(data), entry.data) }
 }

@@ -1,5 +1,6 @@
 /** The door for events and messages from outside: unknown → typed, or `INVALID_INPUT`. */
 import type { z } from "zod"
+import { describeValue } from "./describe-value.js"
 import { KeepupError } from "./errors.js"
 import { eventSchemas, messageSchema } from "./event-schemas.js"
 import { isKnownEvent, normalizeEventName } from "./events.js"
@@ -14,7 +15,7 @@ export interface ParsedEvent {
 export function parseEvent(type: unknown, data: unknown): ParsedEvent {
   const name = typeof type === "string" ? normalizeEventName(type) : undefined
   if (name === undefined) {
-    throw new KeepupError("INVALID_INPUT", `Not an event name: ${JSON.stringify(type) ?? String(type)}.`, {
+    throw new KeepupError("INVALID_INPUT", `Not an event name: ${describeValue(type)}.`, {
       hint: "Event names look like subject:fact, in lower case, for example run:ended.",
     })
   }
@@ -32,9 +33,10 @@ export function parseMessage(value: unknown): Message {
   return check(messageSchema, value, "message") as Message
 }
 
+/** Checks and does not convert: what came in goes on with every key it had, also those a copy would lose. */
 function check<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.infer<Schema> {
   const result = schema.safeParse(value)
-  if (result.success) return result.data
+  if (result.success) return value as z.infer<Schema>
   const problems = result.error.issues.map((issue) => `${issue.path.join(".") || "(top)"}: ${issue.message}`)
   throw new KeepupError("INVALID_INPUT", `Not a valid ${what}: ${problems.slice(0, 5).join("; ")}.`, {
     details: { problems },
