@@ -1,0 +1,42 @@
+/** Runs the contestants in turn within each round, in a rotating order, so that noise and position hit all alike. */
+import { loadavg } from "node:os"
+import { summarise } from "./stats.mjs"
+
+/**
+ * @param {Record<string, (round: number) => unknown>} contestants what to time, by name
+ * @param {{rounds: number, warmup?: number, before?: (name: string, round: number) => unknown,
+ *          after?: (name: string, round: number, result: unknown) => unknown, beforeRound?: (round: number) => unknown,
+ *          budgetMs?: Record<string, number>}} options `before` and `after` are not timed; a contestant that has used up
+ *          its budget of milliseconds sits out the rest
+ */
+export async function interleave(contestants, options) {
+  const names = Object.keys(contestants)
+  const samples = Object.fromEntries(names.map((name) => [name, []]))
+  const spent = Object.fromEntries(names.map((name) => [name, 0]))
+  const warmup = options.warmup ?? 1
+  for (let round = -warmup; round < options.rounds; round++) {
+    await options.beforeRound?.(round)
+    const shift = (((round + warmup) % names.length) + names.length) % names.length
+    const order = [...names.slice(shift), ...names.slice(0, shift)]
+    for (const name of order) {
+      if (samples[name].length > 0 && spent[name] > (options.budgetMs?.[name] ?? Number.POSITIVE_INFINITY)) continue
+      await options.before?.(name, round)
+      const start = performance.now()
+      const result = await contestants[name](round)
+      const took = performance.now() - start
+      await options.after?.(name, round, result)
+      if (round < 0) continue
+      samples[name].push(took)
+      spent[name] += took
+    }
+  }
+  const rows = Object.fromEntries(names.map((name) => [name, summarise(samples[name])]))
+  return { rows, samples, load: loadavg().map((value) => Number(value.toFixed(2))) }
+}
+
+/** Times one call. */
+export async function timed(work) {
+  const start = performance.now()
+  const value = await work()
+  return { ms: performance.now() - start, value }
+}

@@ -1,0 +1,73 @@
+/** A thousand checkpoints of one to three small edits each: disk, number of files, and whether the last are as fast as the first. */
+import { usage } from "../harness/disk.mjs"
+import { progress, table } from "../harness/report.mjs"
+import { growth as grow, median } from "../harness/stats.mjs"
+import { suitable } from "./strategies.mjs"
+
+export async function growth(context, tree) {
+  const count = context.quick ? 100 : 1000
+  const members = []
+  for (const strategy of suitable(tree).filter(({ inUserRepository }) => !inUserRepository)) {
+    const folder = context.scratch.folder(`growth-${members.length}`)
+    const instance = await strategy.make(tree.workspace.root, folder)
+    if (!instance) continue
+    await instance.first()
+    await instance.settle?.()
+    members.push({ name: strategy.name, kind: strategy.kind, folder, instance, start: usage(folder), times: [] })
+  }
+  for (let i = 0; i < count; i++) {
+    const changed = tree.workspace.edit(1 + (i % 3))
+    for (let j = 0; j < members.length; j++) {
+      const member = members[(i + j) % members.length]
+      const start = performance.now()
+      await member.instance.snapshot(changed)
+      member.times.push(performance.now() - start)
+    }
+    if ((i + 1) % 100 === 0) progress(`${tree.label}: ${i + 1} checkpoints`)
+  }
+  const result = { files: tree.files, count, strategies: {} }
+  const hundred = Math.min(100, Math.floor(count / 2))
+  for (const { name, kind, folder, instance, start, times } of members) {
+    await instance.settle?.()
+    const end = usage(folder)
+    const { rise } = grow(times)
+    result.strategies[name] = {
+      kind,
+      firstMb: start.bytes / 2 ** 20,
+      addedMb: (end.bytes - start.bytes) / 2 ** 20,
+      totalMb: end.bytes / 2 ** 20,
+      files: end.files,
+      first100: median(times.slice(0, hundred)),
+      last100: median(times.slice(-hundred)),
+      rise,
+      slowest: Math.max(...times),
+      times: times.map((value) => Number(value.toFixed(2))),
+    }
+    await instance.close?.()
+  }
+  tree.workspace.putBack()
+  const heads = [
+    "strategy",
+    "first MB",
+    "added MB",
+    "total MB",
+    "files",
+    "med first 100 ms",
+    "med last 100 ms",
+    "rise over N",
+    "slowest ms",
+  ]
+  const rows = Object.entries(result.strategies).map(([name, row]) => [
+    name,
+    row.firstMb,
+    row.addedMb,
+    row.totalMb,
+    String(row.files),
+    row.first100,
+    row.last100,
+    `${(row.rise * 100).toFixed(0)} %`,
+    row.slowest,
+  ])
+  context.print(`Growth over ${count} checkpoints, ${tree.label}`, table(heads, rows))
+  return result
+}

@@ -1,0 +1,58 @@
+/** One checkpoint after another: k = 0, 1 and 50 changed files since the last one, for everybody on the same tree. */
+import { usage } from "../harness/disk.mjs"
+import { progress, table } from "../harness/report.mjs"
+import { interleave, timed } from "../harness/rounds.mjs"
+import { hashChanged, walkInFind, walkInNode } from "./floors.mjs"
+import { suitable } from "./strategies.mjs"
+
+export async function incremental(context, tree) {
+  const members = []
+  for (const strategy of suitable(tree)) {
+    const folder = context.scratch.folder(`shadow-${members.length}`)
+    const instance = await strategy.make(tree.workspace.root, folder)
+    if (!instance) continue
+    const first = await timed(() => instance.first())
+    await instance.settle?.()
+    progress(`${tree.label}: ${strategy.name} has its first snapshot after ${Math.round(first.ms)} ms`)
+    members.push({ name: strategy.name, folder, instance, firstMs: first.ms })
+  }
+  const result = { files: tree.files, git: tree.git, strategies: {} }
+  for (const k of [0, 1, 50]) {
+    let changed = []
+    const contestants = Object.fromEntries(
+      members.map(({ name, instance }) => [name, () => instance.snapshot(changed)]),
+    )
+    contestants["floor: lstat walk (find)"] = () => walkInFind(tree.workspace.root)
+    contestants["floor: lstat walk (node)"] = () => walkInNode(tree.workspace.root)
+    contestants["floor: hash changed bytes"] = () => hashChanged(tree.workspace.root, changed)
+    const { rows, load } = await interleave(contestants, {
+      rounds: context.quick ? 3 : 9,
+      beforeRound: async () => {
+        changed = tree.workspace.edit(k)
+        // The watcher's news come a moment later than the edit, as they do in life; nobody is timed meanwhile.
+        await new Promise((next) => setTimeout(next, 60))
+      },
+    })
+    progress(`${tree.label}: k=${k} done`)
+    for (const [name, row] of Object.entries(rows)) {
+      result.strategies[name] ??= {}
+      result.strategies[name][`k${k}`] = row
+    }
+    result.load = load
+  }
+  for (const { name, folder, instance, firstMs } of members) {
+    await instance.settle?.()
+    Object.assign(result.strategies[name], { firstMs, diskMb: usage(folder).bytes / 2 ** 20 })
+    await instance.close?.()
+  }
+  tree.workspace.putBack()
+  const heads = ["strategy", "first ms", "k=0 med", "k=0 min", "k=1 med", "k=1 min", "k=50 med", "k=50 min", "disk MB"]
+  const rows = Object.entries(result.strategies).map(([name, row]) => [
+    name,
+    row.firstMs,
+    ...["k0", "k1", "k50"].flatMap((k) => [row[k].median, row[k].min]),
+    row.diskMb,
+  ])
+  context.print(`Snapshots, ${tree.label}: milliseconds per snapshot`, table(heads, rows))
+  return result
+}

@@ -1,0 +1,67 @@
+/**
+ * Back to checkpoint A after k files were changed (some added, some deleted), a checkpoint B, and a few more edits that
+ * no checkpoint holds. The whole tree is compared afterwards: a fast restore that is wrong is not a restore.
+ */
+import { progress, table } from "../harness/report.mjs"
+import { interleave } from "../harness/rounds.mjs"
+import { suitable } from "./strategies.mjs"
+
+export async function restore(context, tree) {
+  const members = new Map()
+  for (const strategy of suitable(tree)) {
+    const folder = context.scratch.folder(`restore-${members.size}`)
+    const instance = await strategy.make(tree.workspace.root, folder)
+    if (!instance?.restore) {
+      await instance?.close?.()
+      continue
+    }
+    await instance.first()
+    await instance.settle?.()
+    members.set(strategy.name, instance)
+  }
+  const result = { files: tree.files, strategies: {} }
+  for (const k of [1, 50]) {
+    const faults = Object.fromEntries([...members.keys()].map((name) => [name, { wrong: 0, left: 0, rewritten: 0 }]))
+    let target
+    let before
+    const contestants = Object.fromEntries(
+      [...members].map(([name, instance]) => [name, () => instance.restore(target)]),
+    )
+    const { rows, load } = await interleave(contestants, {
+      rounds: context.quick ? 2 : 5,
+      before: async (name) => {
+        const instance = members.get(name)
+        // Peers that write nothing new into an unchanged tree would otherwise go back to another one's state.
+        target = await instance.snapshot([])
+        before = tree.workspace.manifest()
+        await instance.snapshot(tree.workspace.mess(k))
+        tree.workspace.mess(1)
+        await new Promise((next) => setTimeout(next, 60))
+      },
+      after: (name, round) => {
+        const found = tree.workspace.compare(before)
+        if (round >= 0) for (const key of Object.keys(found)) faults[name][key] += found[key]
+        tree.workspace.putBack()
+      },
+    })
+    for (const [name, row] of Object.entries(rows)) {
+      result.strategies[name] ??= {}
+      result.strategies[name][`k${k}`] = { ...row, ...faults[name] }
+    }
+    result.load = load
+    progress(`${tree.label}: restore k=${k} done`)
+  }
+  for (const instance of members.values()) await instance.close?.()
+  const rows = Object.entries(result.strategies).flatMap(([name, by]) =>
+    Object.entries(by).map(([k, row]) => [
+      name,
+      k.slice(1),
+      row.median,
+      row.min,
+      ...[row.wrong, row.left, row.rewritten].map(String),
+    ]),
+  )
+  const heads = ["strategy", "k", "med ms", "min ms", "wrong content", "files left", "rewritten for nothing"]
+  context.print(`Restore, ${tree.label} (faults: sum over all runs)`, table(heads, rows))
+  return result
+}
