@@ -1,4 +1,5 @@
 /** From entries to what the agent knows: a pure fold, the same in every process and on every store. */
+import { KeepupError } from "./errors.js"
 import type { EventData } from "./events.js"
 import { upgradeEntry } from "./events.js"
 import { type Message, type ToolCall, tagHidden, visibleMessages } from "./messages.js"
@@ -41,18 +42,29 @@ export interface HistoryFold {
 
 export function createHistoryFold(): HistoryFold {
   const messages: Message[] = []
-  let stateKeys: Record<string, string> = {}
+  let stateKeys: Record<string, string> = Object.create(null)
   const open = new Map<string, ToolCall>()
   const inDoubt = new Map<string, ToolCall>()
   let phase: SessionPhase = "idle"
   let entryCount = 0
 
-  function add(raw: Entry): void {
-    const entry = upgradeEntry(raw)
+  function add(entry: Entry): void {
+    try {
+      apply(upgradeEntry(entry))
+    } catch (cause) {
+      const message = `Entry ${entry.seq} of session ${entry.sessionId} (${entry.type}) cannot be understood.`
+      throw new KeepupError("CORRUPT", message, { cause, details: { sessionId: entry.sessionId, seq: entry.seq } })
+    }
+  }
+
+  function apply(entry: Entry): void {
     entryCount++
+    // Who goes on from elsewhere (a branch, a restore) is at rest, whatever was going on there.
+    if (entry.parent !== null) phase = "idle"
     phase = nextPhase(phase, entry.type, entry.data) ?? phase
     if (entry.type === "message:added") {
       const { message } = entry.data as { message: Message }
+      if (typeof message.role !== "string") throw new TypeError("The message has no role.")
       messages.push(message)
       tagHidden(messages, message)
     } else if (entry.type === "state:changed") {

@@ -25,9 +25,9 @@ const transitions: Readonly<Record<string, Transition>> = {
 /** The phase after an event, the same phase for events that do not matter, `undefined` for one that may not happen now. */
 export function nextPhase(phase: SessionPhase, type: string, data?: unknown): SessionPhase | undefined {
   if (type === "session:ended") return open.includes(phase) ? outcomeOf(data) : undefined
-  const transition = transitions[type]
-  if (transition === undefined) return phase
-  return transition.from.includes(phase) ? transition.to : undefined
+  if (!Object.hasOwn(transitions, type)) return phase
+  const { from, to } = transitions[type] as Transition
+  return from.includes(phase) ? to : undefined
 }
 
 /** The events that may change a phase. */
