@@ -103,6 +103,7 @@ describe("the test itself", () => {
     expect(inPersistence(`import "@ku0/agent-runtime-core/src/ids.js"`)).toEqual([
       expect.stringContaining("the inside of a package"),
     ])
+    expect(inPersistence(`import "@ku0/agent-runtime-core/schemas"`)).toEqual([])
     expect(inPersistence(`import "@ku0/agent-runtime-core/testing"`)).toEqual([expect.stringContaining("is for tests")])
     expect(inPersistence(`import "@ku0/agent-runtime-core/testing"`, "a.test.ts")).toEqual([])
   })

@@ -1,7 +1,7 @@
 /** Holds the facts of the sources against the import table. Pure: what it is given is all it knows. */
 import { isBuiltin } from "node:module"
 import { posix } from "node:path"
-import { findRule, type ImportRule, openSubpaths } from "./import-table.js"
+import { findRule, type ImportRule, openDoors } from "./import-table.js"
 import { parseSource, type SourceFacts, type SourceFile, type UseFact } from "./parse-source.js"
 
 export interface Member {
@@ -98,8 +98,8 @@ function checkWorkspace(path: string, name: string, subpath: string, rule: Impor
     return `may import ${allowed}; ${rule.why}`
   }
   if (subpath === "") return undefined
-  if (!openSubpaths.some((pattern) => pattern.test(subpath))) {
-    return "the inside of a package; only its main entry, ./testing, ./agents/* and ./models/* are open, so that the inside can change."
+  if (!openDoors.some((door) => door.test(`${name}/${subpath}`))) {
+    return "the inside of a package; only its main entry, ./testing, ./agents/*, ./models/* and core's ./schemas are open, so that the inside can change."
   }
   if (subpath === "testing" && !isTestCode(path))
     return "./testing is for tests; it brings test tools into the product."

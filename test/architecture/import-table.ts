@@ -110,8 +110,12 @@ export const importTable: readonly ImportRule[] = [
   },
 ]
 
-/** The only doors into a package beside its main entry. */
-export const openSubpaths: readonly RegExp[] = [/^testing$/, /^agents\/[^/]+$/, /^models\/[^/]+$/]
+/** The only doors into a package beside its main entry: core's schemas, which cost time to load, and three kinds of others. */
+export const openDoors: readonly RegExp[] = [
+  /^@ku0\/agent-runtime-core\/schemas$/,
+  /^@ku0\/[^/]+\/testing$/,
+  /^@ku0\/[^/]+\/(agents|models)\/[^/]+$/,
+]
 
 /** The row that decides about a file. */
 export function findRule(path: string): ImportRule | undefined {
