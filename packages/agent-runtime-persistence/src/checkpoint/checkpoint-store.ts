@@ -55,7 +55,7 @@ export function createCheckpointStore(context: StoreContext): CheckpointStore {
         createdAt: entry.createdAt,
         pinned: false,
         sizeBytes: options.sizeBytes ?? 0,
-        host: context.host,
+        host: context.host.split("/")[0] as string,
         snapshot: options.snapshot ?? null,
         git: options.git ?? null,
         metadata: options.metadata ?? {},

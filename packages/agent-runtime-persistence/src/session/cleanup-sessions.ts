@@ -1,0 +1,78 @@
+/** Closes sessions whose holder died, and takes old ended ones away. Says what it did, or would do. */
+import { KeepupError, type Session, type SessionId } from "@ku0/agent-runtime-core"
+import type { Store } from "../store/open-store.js"
+import { isHeld, type LeaseRow, leaseName, sharedNow, toLeaseRow } from "./lease-row.js"
+
+export interface CleanupSessionsOptions {
+  /** Takes ended sessions away that were last touched longer ago than this. None if not given. */
+  readonly olderThanMs?: number
+  readonly dryRun?: boolean
+}
+
+export interface CleanupSessionsResult {
+  readonly interrupted: readonly Session[]
+  readonly removed: readonly Session[]
+  /** Sessions that changed under our hands, and why they were left alone. */
+  readonly left: readonly { readonly session: Session; readonly reason: string }[]
+}
+
+const ended: readonly Session["status"][] = ["completed", "failed", "stopped"]
+
+export async function cleanupSessions(
+  store: Store,
+  options: CleanupSessionsOptions = {},
+): Promise<CleanupSessionsResult> {
+  const { context } = store
+  const interrupted: Session[] = []
+  const removed: Session[] = []
+  const left: { session: Session; reason: string }[] = []
+  const cutoff = options.olderThanMs === undefined ? undefined : context.clock.now() - options.olderThanMs
+
+  async function attempt(session: Session, list: Session[], work: () => Promise<unknown>): Promise<void> {
+    try {
+      if (options.dryRun !== true) await work()
+      list.push(session)
+    } catch (error) {
+      if (!(error instanceof KeepupError)) throw error
+      left.push({ session, reason: error.message })
+    }
+  }
+
+  for (const session of await allSessions(store)) {
+    const lease = await findLeaseRow(store, session.id)
+    const isLive = lease !== undefined && (await isHeld(lease, await sharedNow(context, context.driver)))
+    if (session.status === "active" && !isLive && (isBusy(session) || lease?.holderId)) {
+      await attempt(session, interrupted, () => markInterrupted(store, session, lease))
+    } else if (cutoff !== undefined && !isLive && ended.includes(session.status) && session.updatedAt < cutoff) {
+      await attempt(session, removed, () => store.sessions.delete(session.id))
+    }
+  }
+  return { interrupted, removed, left }
+}
+
+/** Whether it says that someone works on it. */
+function isBusy({ phase }: Session): boolean {
+  return phase === "running" || phase === "restoring"
+}
+
+async function markInterrupted(store: Store, session: Session, lease: LeaseRow | undefined): Promise<void> {
+  const holder =
+    lease === undefined ? {} : { holder: `${lease.purpose} (pid ${lease.pid} on ${lease.host.split("/")[0]})` }
+  const data = { reason: "The process that held it is gone.", ...holder }
+  await store.log.append(session.id, [{ type: "session:interrupted", data }], { at: session.headSeq + 1 })
+}
+
+async function findLeaseRow(store: Store, id: SessionId): Promise<LeaseRow | undefined> {
+  const row = await store.context.driver.get("SELECT * FROM leases WHERE resource = ?", [leaseName("session", id)])
+  return row === undefined ? undefined : toLeaseRow(row)
+}
+
+/** All of them before any is taken away: the last one of a page says where the next begins. */
+async function allSessions(store: Store): Promise<Session[]> {
+  const all: Session[] = []
+  for (let page = await store.sessions.list({ limit: 500 }); page.length > 0; ) {
+    all.push(...page)
+    page = await store.sessions.list({ limit: 500, before: (page.at(-1) as Session).id })
+  }
+  return all
+}

@@ -1,0 +1,139 @@
+import type { EntryDraft } from "@ku0/agent-runtime-core"
+import { describe, expect, it } from "vitest"
+import type { StoreFixture } from "../store-contract.js"
+import { createClock, createSession, expectCode, user } from "./samples.js"
+
+export function describeLog(fixture: StoreFixture): void {
+  describe("the log", () => {
+    it("appends one or several entries with gap-free numbers", async () => {
+      const store = await fixture.open({ clock: createClock(7) })
+      const { id } = await createSession(store)
+      const entries = await store.log.append(id, [
+        user("one"),
+        { type: "plan:drafted", data: { steps: 3 } },
+        user("two"),
+      ])
+      expect(entries.map(({ seq, messageIndex }) => [seq, messageIndex])).toEqual([
+        [2, 1],
+        [3, 1],
+        [4, 2],
+      ])
+      expect(await store.log.read(id, { after: 1 })).toEqual(entries)
+      expect(await store.log.head(id)).toEqual({ sessionId: id, seq: 4 })
+      expect(await store.sessions.get(id)).toMatchObject({ headSeq: 4, messageCount: 2 })
+      expect(await store.log.append(id, [])).toEqual([])
+    })
+
+    it("gives data back as it was, odd characters and sizes included", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      const odd = {
+        nul: "a\0b",
+        lone: "\ud800x",
+        emoji: "👩‍👩‍👧",
+        crlf: "a\r\nb\u2028",
+        nested: { deep: [[[{ x: null }]]], __proto__: undefined },
+        number: 1e21,
+        quote: `'"?$1;--`,
+      }
+      await store.log.append(id, [{ type: "odd:data", data: odd }])
+      const [, entry] = await store.log.read(id)
+      expect(entry?.data).toEqual(JSON.parse(JSON.stringify(odd)))
+    })
+
+    it("keeps an entry of several megabytes, compressed", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      const content = "long output, again and again. ".repeat(100_000)
+      const [entry] = await store.log.append(id, [user(content)])
+      expect(await store.log.read(id, { after: 1 })).toEqual([entry])
+      const row = await store.context.driver.get("SELECT data, blob_hash FROM entries WHERE seq = 2")
+      expect(row).toMatchObject({ data: null })
+      expect(await store.log.append(id, [user(content)], { at: 2 })).toEqual([entry])
+    })
+
+    it("accepts the same entries twice and refuses others in their place", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      const drafts = [user("one"), user("two")]
+      const first = await store.log.append(id, drafts, { at: 2 })
+      expect(await store.log.append(id, drafts, { at: 2 })).toEqual(first)
+      const longer = await store.log.append(id, [...drafts, user("three")], { at: 2 })
+      expect(longer.map(({ seq }) => seq)).toEqual([2, 3, 4])
+      await expectCode(store.log.append(id, [user("other")], { at: 2 }), "CONFLICT")
+      await expectCode(store.log.append(id, [{ ...user("one"), version: 2 }], { at: 2 }), "CONFLICT")
+      await expectCode(store.log.append(id, [user("gap")], { at: 6 }), "CONFLICT", /stands at entry 4/)
+      await expectCode(store.log.append(id, [user("zero")], { at: 0 }), "CONFLICT")
+      expect(await store.log.head(id)).toMatchObject({ seq: 4 })
+    })
+
+    it("appends all or nothing", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      const bad: [string, EntryDraft][] = [
+        ["no name", { type: "Not A Name", data: {} }],
+        ["dot form", { type: "run.ended", data: {} }],
+        ["no JSON", { type: "x:y", data: undefined }],
+        ["bigint", { type: "x:y", data: { n: 1n } }],
+      ]
+      for (const [, draft] of bad) await expectCode(store.log.append(id, [user("first"), draft]), "INVALID_INPUT")
+      expect(await store.log.read(id)).toHaveLength(1)
+      expect(await store.sessions.get(id)).toMatchObject({ headSeq: 1, messageCount: 0 })
+    })
+
+    it("reads by range in either direction", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      await store.log.append(
+        id,
+        Array.from({ length: 20 }, (_, i) => user(String(i))),
+      )
+      const seqs = async (options: Parameters<typeof store.log.read>[1]) =>
+        (await store.log.read(id, options)).map(({ seq }) => seq)
+      expect(await seqs({ after: 5, before: 9 })).toEqual([6, 7, 8])
+      expect(await seqs({ after: 5, limit: 2 })).toEqual([6, 7])
+      expect(await seqs({ direction: "backward", limit: 3 })).toEqual([21, 20, 19])
+      expect(await seqs({ direction: "backward", before: 4 })).toEqual([3, 2, 1])
+    })
+
+    it("keeps order by number when the clock goes back an hour", async () => {
+      const clock = createClock(10_000_000)
+      const store = await fixture.open({ clock })
+      const { id } = await createSession(store)
+      for (let i = 0; i < 4; i++) {
+        await store.log.append(id, [user(String(i))])
+        clock.add(-3_600_000)
+      }
+      const entries = await store.log.read(id, { after: 1 })
+      expect(entries.map(({ seq }) => seq)).toEqual([2, 3, 4, 5])
+      expect((await store.sessions.get(id)).updatedAt).toBe(10_000_000)
+    })
+
+    it("serialises appends of one process without losing one", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      const appended = await Promise.all(Array.from({ length: 40 }, (_, i) => store.log.append(id, [user(String(i))])))
+      expect(appended.flat().map(({ seq }) => seq)).toEqual(Array.from({ length: 40 }, (_, i) => i + 2))
+    })
+
+    it("shows what another process appends, in order, until told to stop", async () => {
+      const store = await fixture.open()
+      const other = (await fixture.openAgain?.()) ?? store
+      const { id } = await createSession(store)
+      const stop = new AbortController()
+      const seen: number[] = []
+      const tailing = (async () => {
+        for await (const entry of store.log.tail(id, { after: 1, signal: stop.signal, pollMs: 5 })) {
+          seen.push(entry.seq)
+          if (entry.seq === 31) stop.abort()
+        }
+      })()
+      for (let i = 0; i < 15; i++) {
+        await other.log.append(id, [user("theirs")])
+        await store.log.append(id, [user("ours")])
+      }
+      await tailing
+      expect(seen).toEqual(Array.from({ length: 30 }, (_, i) => i + 2))
+    })
+  })
+}

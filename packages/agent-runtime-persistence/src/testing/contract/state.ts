@@ -1,0 +1,117 @@
+import type { SessionId } from "@ku0/agent-runtime-core"
+import { describe, expect, it } from "vitest"
+import type { Store } from "../../store/open-store.js"
+import type { StoreFixture } from "../store-contract.js"
+import { createSession, expectCode, user } from "./samples.js"
+
+export function describeState(fixture: StoreFixture): void {
+  describe("state", () => {
+    it("hands over keys, changes some, removes some", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      const first = await store.state.put(id, { task: "build", plan: { steps: ["a", "b"] }, gone: 1 })
+      expect(first.changed.sort()).toEqual(["gone", "plan", "task"])
+      const second = await store.state.put(id, { task: "test", gone: undefined, never: undefined })
+      expect(second.changed.sort()).toEqual(["gone", "task"])
+      expect({ ...(await store.state.get(await store.log.head(id))) }).toEqual({
+        task: "test",
+        plan: { steps: ["a", "b"] },
+      })
+      expect({ ...(await store.state.get({ sessionId: id, seq: 2 })) }).toEqual({
+        task: "build",
+        plan: { steps: ["a", "b"] },
+        gone: 1,
+      })
+    })
+
+    it("costs nothing for a key that did not change, whatever the order of its keys", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      await store.state.put(id, { big: { b: "x".repeat(10_000), a: [1, { d: 1, c: 2 }] }, small: 1 })
+      const blobs = await countBlobs(store)
+      const same = await store.state.put(id, { big: { a: [1, { c: 2, d: 1 }], b: "x".repeat(10_000) }, small: 1 })
+      expect(same).toEqual({ changed: [], entry: undefined })
+      await store.state.put(id, { small: 2 })
+      expect(await countBlobs(store)).toBe(blobs + 1)
+    })
+
+    it("finds the state at any entry through many changes, branches and rewinds", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      await store.state.put(id, { constant: "c", n: 0 })
+      const at: number[] = []
+      for (let n = 1; n <= 80; n++) {
+        await store.log.append(id, [user(`turn ${n}`)])
+        at[n] = (await store.state.put(id, { n })).entry?.seq as number
+      }
+      for (const n of [1, 31, 32, 33, 64, 65, 80]) {
+        expect(await store.state.get({ sessionId: id, seq: at[n] as number })).toMatchObject({ constant: "c", n })
+      }
+      const branch = await store.sessions.create({
+        workspacePath: "/w",
+        parent: { sessionId: id, seq: at[40] as number },
+      })
+      expect(await stateOf(store, branch.id)).toEqual({ constant: "c", n: 40 })
+      await store.state.put(branch.id, { n: "branch" })
+      expect(await stateOf(store, branch.id)).toEqual({ constant: "c", n: "branch" })
+      const parent = { sessionId: id, seq: at[10] as number }
+      await store.log.append(id, [{ type: "history:rewind", data: {}, parent }])
+      expect(await stateOf(store, id)).toEqual({ constant: "c", n: 10 })
+      expect((await store.state.put(id, { n: 10 })).changed).toEqual([])
+    })
+
+    it("agrees with the fold of the log", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      for (let i = 0; i < 40; i++)
+        await store.state.put(id, { [`key ${i % 7}`]: i, toggle: i % 2 === 0 ? undefined : i })
+      const head = await store.log.head(id)
+      expect(await store.state.keys(head)).toEqual((await store.log.fold(head)).stateKeys)
+    })
+
+    it("compresses a value over a megabyte and gives it back whole", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      const memory = Array.from({ length: 30_000 }, (_, i) => ({ i, note: "a note that repeats itself" }))
+      await store.state.put(id, { memory })
+      expect((await stateOf(store, id))["memory"]).toEqual(memory)
+      const row = await store.context.driver.get("SELECT codec, size_bytes, LENGTH(data) AS kept FROM blobs")
+      expect(row?.["codec"]).not.toBe("raw")
+      expect(Number(row?.["kept"])).toBeLessThan(Number(row?.["size_bytes"]) / 3)
+    })
+
+    it("says when a stored value is damaged or gone", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      await store.state.put(id, { a: "value" })
+      const head = await store.log.head(id)
+      await store.context.driver.run("UPDATE blobs SET data = ?", [Buffer.from('"other"')])
+      await expectCode(store.state.get(head), "CORRUPT", /other content/)
+      await store.context.driver.run("UPDATE blobs SET codec = 'gzip'")
+      await expectCode(store.state.get(head), "CORRUPT", /decompressed/)
+      await store.context.driver.run("UPDATE blobs SET codec = 'from-the-future'")
+      await expectCode(store.state.get(head), "UNAVAILABLE")
+      await store.context.driver.run("DELETE FROM blobs")
+      await expectCode(store.state.get(head), "CORRUPT", /missing/)
+    })
+
+    it("takes keys of any name and refuses values without a JSON form", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      const odd = JSON.parse('{"__proto__": 1, "constructor": 2, "": 3, "a\\u0000b": 4, "ü": 5}')
+      await store.state.put(id, odd)
+      const state = await store.state.get(await store.log.head(id))
+      expect(Object.entries(state).sort()).toEqual(Object.entries(odd).sort())
+      await expectCode(store.state.put(id, { x: 1n }), "INVALID_INPUT")
+      await expectCode(store.state.put("nobody" as SessionId, { x: 1 }), "NOT_FOUND")
+    })
+  })
+}
+
+async function stateOf(store: Store, id: SessionId): Promise<Record<string, unknown>> {
+  return { ...(await store.state.get(await store.log.head(id))) }
+}
+
+async function countBlobs(store: Store): Promise<number> {
+  return Number((await store.context.driver.get("SELECT COUNT(*) AS n FROM blobs"))?.["n"])
+}
