@@ -17,11 +17,10 @@ export function installOnFirstUse() {
   console.error("Installing the bench's own dependencies. better-sqlite3 may be compiled, which takes a minute or two.")
   const headers = dirname(dirname(process.execPath))
   const local = existsSync(join(headers, "include", "node", "node.h")) ? { npm_config_nodedir: headers } : {}
-  const done = spawnSync("pnpm", ["--dir", benchFolder, "install", "--frozen-lockfile"], {
-    stdio: ["ignore", 2, 2],
-    env: { ...cleanEnvironment(local), CI: "true" },
-    cwd: benchFolder,
-  })
+  const options = { stdio: ["ignore", 2, 2], env: { ...cleanEnvironment(local), CI: "true" }, cwd: benchFolder }
+  const install = ["--dir", benchFolder, "install", "--frozen-lockfile"]
+  let done = spawnSync("pnpm", install, options)
+  if (done.error?.code === "ENOENT") done = spawnSync("npx", ["-y", "pnpm@12.18.0", ...install], options)
   if (done.status !== 0) throw new Error("The bench's dependencies could not be installed; see above.")
   writeFileSync(stamp, lock)
 }

@@ -40,6 +40,7 @@ export async function incremental(context, tree) {
     }
     result.load = load
   }
+  result.trees = await sameTree(members)
   for (const { name, folder, instance, firstMs } of members) {
     await instance.settle?.()
     Object.assign(result.strategies[name], { firstMs, diskMb: usage(folder).bytes / 2 ** 20 })
@@ -55,4 +56,14 @@ export async function incremental(context, tree) {
   ])
   context.print(`Snapshots, ${tree.label}: milliseconds per snapshot`, table(heads, rows))
   return result
+}
+
+/** The shadow repositories must all have captured the same tree: a peer that sees less would look faster than it is. */
+async function sameTree(members) {
+  const trees = {}
+  for (const { name, instance } of members) {
+    if (instance.treeOf) trees[name] = (await instance.treeOf(await instance.snapshot([]))).trim()
+  }
+  if (new Set(Object.values(trees)).size > 1) progress(`the captured trees differ: ${JSON.stringify(trees)}`)
+  return trees
 }

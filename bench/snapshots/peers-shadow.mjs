@@ -27,6 +27,7 @@ function perTask(commitArguments, restoreSteps) {
       async restore(id) {
         for (const step of restoreSteps) await at([...step, ...(step[0] === "reset" ? [id] : [])])
       },
+      treeOf: (id) => at(["rev-parse", `${id}^{tree}`]),
       settle: () => settle([join(folder, ".git")]),
     }
   }
@@ -64,6 +65,7 @@ export function gemini(workspace, folder) {
       await at(["restore", "--source", id, "."])
       await at(["clean", "-f", "-d"])
     },
+    treeOf: (id) => at(["rev-parse", `${id}^{tree}`]),
     settle: () => settle([join(folder, ".git")]),
   }
 }
@@ -134,6 +136,7 @@ export function opencode(workspace, folder) {
       return track()
     },
     snapshot: track,
+    treeOf: async (id) => id,
     /** Its revert: what differs now, which of it the tree has, check those out, delete the others. */
     async restore(id) {
       await add()
