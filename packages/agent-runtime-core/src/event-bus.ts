@@ -19,7 +19,7 @@ export type Listener<Name extends string = string> = (event: BusEvent<Name>) => 
 export interface EventBusOptions {
   /** Puts a durable event into the log and returns its entry. If it throws, `emit` throws and no listener hears the event. */
   readonly record?: (type: string, data: unknown) => Promise<Entry>
-  /** Told of every failing listener. Must not throw. */
+  /** Told of every failing listener. What it throws itself is lost. */
   readonly onListenerError: (error: unknown, event: BusEvent, pattern: string) => void
 }
 
@@ -29,11 +29,18 @@ export interface EventBus {
    * earlier event hears it later; `flush` waits for those. So a listener may emit and wait without a deadlock.
    */
   emit<Name extends EventName>(type: Name, data: EventData<Name>): Promise<BusEvent<Name>>
-  emit(type: string, data: unknown): Promise<BusEvent>
-  /** Listens to one event, `subject:*`, or `*`. Returns the way to stop; what was emitted before is still delivered. */
+  /** An event of someone else. A known name does not come this way: its data is checked by the compiler. */
+  emit<Name extends string>(type: Exclude<Name, EventName>, data: unknown): Promise<BusEvent>
+  /**
+   * Listens to one event, `subject:*`, or `*`, from the next event that is recorded. Returns the way to stop; what was
+   * recorded before is still delivered.
+   */
   on<Name extends EventName>(pattern: Name, listener: Listener<Name>): () => void
   on(pattern: string, listener: Listener): () => void
-  /** Waits until every listener has heard everything emitted so far, and what that led to. */
+  /**
+   * Waits until every listener has heard everything emitted so far, and what that led to. Not for listeners: one that
+   * waits for itself waits for ever.
+   */
   flush(): Promise<void>
 }
 
@@ -41,7 +48,8 @@ interface Subscription {
   readonly pattern: string
   readonly hears: (type: string) => boolean
   readonly listener: Listener
-  readonly queue: BusEvent[]
+  /** What it has not heard yet, in order. A set, because taking the first out of a long array is slow. */
+  readonly queue: Set<BusEvent>
   working: Promise<void> | undefined
 }
 
@@ -67,21 +75,18 @@ export function createEventBus(options: EventBusOptions): EventBus {
   /** Queues the event for everyone who asked, and says whom to wait for: those who were free. */
   function deliver(event: BusEvent): { waits: Promise<void>[] } {
     const waits: Promise<void>[] = []
-    for (const subscription of subscriptions) {
+    for (const subscription of [...subscriptions]) {
       if (!subscription.hears(event.type)) continue
-      subscription.queue.push(event)
-      if (subscription.working === undefined) waits.push(startWork(subscription))
+      subscription.queue.add(event)
+      if (subscription.working === undefined) waits.push(startWork(subscription, event))
     }
     return { waits }
   }
 
-  function startWork(subscription: Subscription): Promise<void> {
-    const [first] = subscription.queue
-    const heardFirst = hear(subscription, first as BusEvent)
+  function startWork(subscription: Subscription, first: BusEvent): Promise<void> {
+    const heardFirst = hear(subscription, first)
     subscription.working = heardFirst.then(async () => {
-      for (let next = subscription.queue[0]; next !== undefined; next = subscription.queue[0]) {
-        await hear(subscription, next)
-      }
+      for (const next of subscription.queue) await hear(subscription, next)
       subscription.working = undefined
       leaving.delete(subscription)
     })
@@ -92,24 +97,39 @@ export function createEventBus(options: EventBusOptions): EventBus {
     try {
       await subscription.listener(event)
     } catch (error) {
-      options.onListenerError(error, event, subscription.pattern)
+      report(error, event, subscription.pattern)
     }
-    subscription.queue.shift()
+    subscription.queue.delete(event)
+  }
+
+  function report(error: unknown, event: BusEvent, pattern: string): void {
+    try {
+      options.onListenerError(error, event, pattern)
+    } catch {
+      // There is nobody left to tell, and the next event must still be heard.
+    }
   }
 
   function on(pattern: string, listener: Listener): () => void {
-    const subscription: Subscription = { pattern, hears: matcher(pattern), listener, queue: [], working: undefined }
+    const subscription: Subscription = {
+      pattern,
+      hears: matcher(pattern),
+      listener,
+      queue: new Set(),
+      working: undefined,
+    }
     subscriptions.add(subscription)
     return () => {
-      if (subscriptions.delete(subscription) && subscription.working !== undefined) leaving.add(subscription)
+      if (subscriptions.delete(subscription) && subscription.queue.size > 0) leaving.add(subscription)
     }
   }
 
   async function flush(): Promise<void> {
     for (;;) {
-      await lastRecord
+      const record = lastRecord
+      await record
       const busy = [...subscriptions, ...leaving].flatMap(({ working }) => (working === undefined ? [] : [working]))
-      if (busy.length === 0) return
+      if (busy.length === 0 && record === lastRecord) return
       await Promise.all(busy)
     }
   }
@@ -119,13 +139,11 @@ export function createEventBus(options: EventBusOptions): EventBus {
 
 function matcher(pattern: string): (type: string) => boolean {
   if (pattern === "*") return () => true
-  if (pattern.endsWith(":*") || pattern.endsWith(".*")) {
-    const subject = `${pattern.slice(0, -2)}:`
-    return (type) => type.startsWith(subject)
-  }
-  const name = normalizeEventName(pattern)
+  const isWholeSubject = pattern.endsWith(":*") || pattern.endsWith(".*")
+  const name = normalizeEventName(isWholeSubject ? pattern.replace("*", "any") : pattern)
   if (name === undefined) {
     throw new KeepupError("INVALID_INPUT", `Not an event name or pattern: ${JSON.stringify(pattern)}.`)
   }
-  return (type) => type === name
+  const subject = name.slice(0, name.indexOf(":") + 1)
+  return isWholeSubject ? (type) => type.startsWith(subject) : (type) => type === name
 }
