@@ -7,6 +7,7 @@ export function createWorkspace(root, files, seed = 7) {
   const random = createRandom(seed)
   const originals = new Map()
   const added = new Set()
+  const gone = new Set()
   let number = 0
   const editable = files.filter((path) => !path.endsWith("readme-link") && !path.endsWith(".gitignore"))
   // An agent works on some files again and again; so do the small edits.
@@ -41,13 +42,14 @@ export function createWorkspace(root, files, seed = 7) {
   function remove(path) {
     remember(path)
     rmSync(at(path))
-    added.delete(path)
+    gone.add(path)
     return path
   }
 
   function choose(count, from = editable) {
+    const there = from.filter((path) => !gone.has(path))
     const chosen = new Set()
-    while (chosen.size < Math.min(count, from.length)) chosen.add(random.pick(from))
+    while (chosen.size < Math.min(count, there.length)) chosen.add(random.pick(there))
     return [...chosen]
   }
 
@@ -61,16 +63,11 @@ export function createWorkspace(root, files, seed = 7) {
       const few = Math.ceil(k / 10)
       const paths = choose(k + few)
       const changed = paths.slice(0, k).map(modify)
-      const gone = k > 1 ? paths.slice(k).map(remove) : []
+      const removed = k > 1 ? paths.slice(k).map(remove) : []
       for (let i = 0; i < few; i++) changed.push(add())
-      return [...changed, ...gone]
+      return [...changed, ...removed]
     },
     addFiles: (count) => Array.from({ length: count }, add),
-    /** Makes the present the original. */
-    accept() {
-      originals.clear()
-      added.clear()
-    },
     /** Puts back what was touched, whatever a restore did or did not do. */
     putBack() {
       for (const path of added) {
@@ -87,6 +84,7 @@ export function createWorkspace(root, files, seed = 7) {
       }
       originals.clear()
       added.clear()
+      gone.clear()
     },
     /** What the tree is, to be compared after a restore. */
     manifest: () => readManifest(root),
