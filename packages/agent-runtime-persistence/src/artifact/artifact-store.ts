@@ -2,7 +2,6 @@
  * Artifacts: a record in the database, content by its hash. Content goes to files where the store has a folder for it,
  * else into the database, where other hosts see it too. Content first, then the record that names it.
  */
-import { createHash } from "node:crypto"
 import {
   type Artifact,
   type ArtifactId,
@@ -11,6 +10,7 @@ import {
   type SessionId,
 } from "@ku0/agent-runtime-core"
 import { encodeBlob, putBlob, readBlob } from "../state/blob-store.js"
+import { sha256 } from "../store/lazy-crypto.js"
 import { plainText } from "../store/rows.js"
 import type { SqlRow, SqlRunner, SqlValue } from "../store/sql-driver.js"
 import type { StoreContext } from "../store/store-context.js"
@@ -31,7 +31,7 @@ export function createArtifactStore(context: StoreContext, content: ArtifactCont
   const { driver } = context
 
   async function put(...[artifact, bytes]: Parameters<ArtifactStore["put"]>): Promise<Artifact> {
-    const hash = createHash("sha256").update(bytes).digest("hex")
+    const hash = sha256(bytes)
     const record: Artifact = { ...artifact, hash, sizeBytes: bytes.byteLength }
     await content?.put(bytes)
     context.onStep("artifact:content-kept")

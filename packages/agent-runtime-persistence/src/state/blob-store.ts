@@ -1,6 +1,6 @@
 /** Values by their content: what is there already costs nothing. Large ones are compressed, with the codec recorded. */
-import { createHash } from "node:crypto"
 import { KeepupError } from "@ku0/agent-runtime-core"
+import { sha256 } from "../store/lazy-crypto.js"
 import type { SqlRow, SqlRunner } from "../store/sql-driver.js"
 
 type Zlib = typeof import("node:zlib") & {
@@ -22,7 +22,7 @@ export const compressOver = 1_000_000
 
 /** Names and, if it is large, compresses a value. */
 export async function encodeBlob(value: Uint8Array): Promise<EncodedBlob> {
-  const hash = createHash("sha256").update(value).digest("hex")
+  const hash = sha256(value)
   const sizeBytes = value.byteLength
   if (sizeBytes <= compressOver) return { hash, codec: "raw", sizeBytes, data: value }
   const zlib = await loadZlib()
@@ -44,8 +44,7 @@ export async function readBlob(runner: SqlRunner, hash: string): Promise<Uint8Ar
   const row = await runner.get("SELECT codec, data FROM blobs WHERE hash = ?", [hash])
   if (row === undefined) throw corrupt(hash, "is missing")
   const value = await decode(row, hash)
-  if (createHash("sha256").update(value).digest("hex") !== hash)
-    throw corrupt(hash, "has other content than its name says")
+  if (sha256(value) !== hash) throw corrupt(hash, "has other content than its name says")
   return value
 }
 

@@ -1,5 +1,4 @@
 /** `sqlite:PATH`, `postgres://…` or `memory:` → a Store. If it can't be opened, it says why; there is no fallback. */
-import { randomFillSync } from "node:crypto"
 import {
   type ArtifactStore,
   type CheckpointStore,
@@ -19,6 +18,7 @@ import { createLeaseStore } from "../session/session-lease.js"
 import { createSessionLog } from "../session/session-log.js"
 import { createSessionStore } from "../session/session-store.js"
 import { createStateStore } from "../state/state-store.js"
+import { fillRandom } from "./lazy-crypto.js"
 import { migratePostgres, migrateSqlite } from "./migrate.js"
 import type { SqlDriver, StepProbe } from "./sql-driver.js"
 import { openSqliteDriver } from "./sqlite-driver.js"
@@ -62,7 +62,7 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
   const context: StoreContext = {
     driver,
     clock,
-    ids: options.ids ?? createIdSource(clock, randomFillSync),
+    ids: options.ids ?? createIdSource(clock, fillRandom),
     host: options.host ?? hostIdentity(),
     onStep,
     onAppended: new Set(),
