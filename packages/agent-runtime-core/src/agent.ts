@@ -1,4 +1,5 @@
 /** The ports of the agent loop. */
+import type { EventDraft } from "./event-bus.js"
 import type { EventData, EventName } from "./events.js"
 import type { Message, ToolCall } from "./messages.js"
 
@@ -47,5 +48,13 @@ export interface Tool extends ToolDescription {
   run(args: unknown, context: ToolContext): Promise<ToolOutcome>
 }
 
-/** Puts an event on the bus; for durable ones it is in the log when this resolves. */
-export type Emit = <Name extends EventName>(type: Name, data: EventData<Name>) => Promise<unknown>
+/**
+ * Puts events that belong together on the bus; the durable ones are in the log, all or none, when this resolves. If it
+ * rejects, nothing happened.
+ */
+export type Emit = (events: readonly EventDraft[]) => Promise<unknown>
+
+/** An event of the table, with data the compiler has checked. */
+export function event<Name extends EventName>(type: Name, data: EventData<Name>): EventDraft {
+  return { type, data }
+}

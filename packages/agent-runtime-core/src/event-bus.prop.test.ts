@@ -21,19 +21,14 @@ test("whatever the pace, every listener hears what it asked for, once and in the
         const log: number[] = []
         let failed = 0
         const bus = createEventBus({
-          record: async (name, data) => {
+          record: async (events) => {
             await scheduler.schedule(Promise.resolve(), "record")
-            log.push(data as number)
-            return {
-              sessionId: "s" as SessionId,
-              seq: log.length,
-              type: name,
-              version: 1,
-              data,
-              createdAt: 0,
-              messageIndex: 0,
-              parent: null,
-            }
+            return events.map(({ type, data }) => {
+              log.push(data as number)
+              const seq = log.length
+              const sessionId = "s" as SessionId
+              return { sessionId, seq, type, version: 1, data, createdAt: 0, messageIndex: 0, parent: null }
+            })
           },
           onListenerError: () => {
             failed++

@@ -9,14 +9,23 @@ function openBus(options: Partial<EventBusOptions> = {}) {
   const log: string[] = []
   const failures: { error: unknown; type: string; pattern: string }[] = []
   const bus = createEventBus({
-    record: async (type, data) => {
+    record: oneByOne(async (type, data) => {
       log.push(type)
       return entryOf(type, data, log.length)
-    },
+    }),
     onListenerError: (error, event, pattern) => failures.push({ error, type: event.type, pattern }),
     ...options,
   })
   return { bus, log, failures }
+}
+
+/** A recorder that is asked for one event at a time. */
+function oneByOne(record: (type: string, data: unknown) => Promise<Entry>): NonNullable<EventBusOptions["record"]> {
+  return async (events) => {
+    const entries: Entry[] = []
+    for (const { type, data } of events) entries.push(await record(type, data))
+    return entries
+  }
 }
 
 function entryOf(type: string, data: unknown, seq: number): Entry {
@@ -78,10 +87,10 @@ describe("emit", () => {
   test("rejects when the record fails, lets nobody hear that event, and later ones go on in order", async () => {
     let count = 0
     const { bus } = openBus({
-      record: async (type, data) => {
+      record: oneByOne(async (type, data) => {
         if (++count === 2) throw new KeepupError("UNAVAILABLE", "No room.")
         return entryOf(type, data, count)
-      },
+      }),
     })
     const heard: string[] = []
     bus.on("*", (event) => {
@@ -112,11 +121,11 @@ describe("emit", () => {
     const gates = [createGate(), createGate(), createGate()]
     const log: string[] = []
     const { bus } = openBus({
-      record: async (type, data) => {
+      record: oneByOne(async (type, data) => {
         await gates[log.length]?.passed
         log.push(type)
         return entryOf(type, data, log.length)
-      },
+      }),
     })
     const heard: string[] = []
     bus.on("*", (event) => {
@@ -321,10 +330,10 @@ describe("on", () => {
   test("lets a listener that comes while a record is under way hear it: after reading the log nothing is missing", async () => {
     const gate = createGate()
     const { bus } = openBus({
-      record: async (type, data) => {
+      record: oneByOne(async (type, data) => {
         await gate.passed
         return entryOf(type, data, 1)
-      },
+      }),
     })
     const emitted = bus.emit("one:happened", {})
     const heard: string[] = []
@@ -424,10 +433,10 @@ describe("flush", () => {
 
   test("waits for a slow record of what a quick listener emitted and did not wait for", async () => {
     const { bus } = openBus({
-      record: async (type, data) => {
+      record: oneByOne(async (type, data) => {
         await turn()
         return entryOf(type, data, 1)
-      },
+      }),
     })
     const heard: string[] = []
     bus.on("*", (event) => {
@@ -444,5 +453,50 @@ describe("flush", () => {
     const emitted = bus.emit("one:happened", {}).catch((error: Error) => error.message)
     await bus.flush()
     expect(await emitted).toBe("no")
+  })
+})
+
+describe("emitAll", () => {
+  test("records what belongs together at once, and delivers it in order with each entry", async () => {
+    const batches: number[] = []
+    const { bus } = openBus({
+      record: async (events) => {
+        batches.push(events.length)
+        return events.map(({ type, data }, index) => entryOf(type, data, index + 1))
+      },
+    })
+    const heard: [string, number | undefined][] = []
+    bus.on("*", ({ type, entry }) => {
+      heard.push([type, entry?.seq])
+    })
+    await bus.emitAll([
+      { type: "tool:ended", data: {} },
+      { type: "tool:progress", data: {} },
+      { type: "message.added", data: {} },
+    ])
+    await bus.flush()
+    expect(batches).toEqual([2])
+    expect(heard).toEqual([
+      ["tool:ended", 1],
+      ["tool:progress", undefined],
+      ["message:added", 2],
+    ])
+  })
+
+  test("lets nobody hear any of them when the record fails, or when a name is wrong", async () => {
+    const { bus } = openBus({ record: () => Promise.reject(new Error("no")) })
+    let heard = 0
+    bus.on("*", () => {
+      heard++
+    })
+    await expect(
+      bus.emitAll([
+        { type: "tool:progress", data: {} },
+        { type: "run:ended", data: {} },
+      ]),
+    ).rejects.toThrow("no")
+    await expect(bus.emitAll([{ type: "Bad Name", data: {} }])).rejects.toMatchObject({ code: "INVALID_INPUT" })
+    expect(await bus.emitAll([])).toEqual([])
+    expect(heard).toBe(0)
   })
 })

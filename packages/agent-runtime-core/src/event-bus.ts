@@ -14,11 +14,20 @@ export interface BusEvent<Name extends string = string> {
   readonly entry: Entry | undefined
 }
 
+/** An event before it is emitted. */
+export interface EventDraft {
+  readonly type: string
+  readonly data: unknown
+}
+
 export type Listener<Name extends string = string> = (event: BusEvent<Name>) => void | Promise<void>
 
 export interface EventBusOptions {
-  /** Puts a durable event into the log and returns its entry. If it throws, `emit` throws and no listener hears the event. */
-  readonly record?: (type: string, data: unknown) => Promise<Entry>
+  /**
+   * Puts durable events into the log, all or none, and returns their entries in the same order. If it throws, `emit`
+   * throws and no listener hears the events.
+   */
+  readonly record?: (events: readonly EventDraft[]) => Promise<readonly Entry[]>
   /** Told of every failing listener. What it throws itself is lost. */
   readonly onListenerError: (error: unknown, event: BusEvent, pattern: string) => void
 }
@@ -31,6 +40,8 @@ export interface EventBus {
   emit<Name extends EventName>(type: Name, data: EventData<Name>): Promise<BusEvent<Name>>
   /** An event of someone else. A known name does not come this way: its data is checked by the compiler. */
   emit<Name extends string>(type: Exclude<Name, EventName>, data: unknown): Promise<BusEvent>
+  /** The same for events that belong together: recorded all or none, then heard in order. */
+  emitAll(events: readonly EventDraft[]): Promise<BusEvent[]>
   /**
    * Listens to one event, `subject:*`, or `*`, from the next event that is recorded. Returns the way to stop; what was
    * recorded before is still delivered.
@@ -59,28 +70,37 @@ export function createEventBus(options: EventBusOptions): EventBus {
   let lastRecord: Promise<unknown> = Promise.resolve()
 
   async function emit(type: string, data: unknown): Promise<BusEvent> {
-    const name = normalizeEventName(type)
-    if (name === undefined) throw new KeepupError("INVALID_INPUT", `Not an event name: ${JSON.stringify(type)}.`)
-    let event: BusEvent = { type: name, data, entry: undefined }
-    const { record } = options
+    const [event] = await emitAll([{ type, data }])
+    return event as BusEvent
+  }
+
+  async function emitAll(drafts: readonly EventDraft[]): Promise<BusEvent[]> {
+    const named = drafts.map(({ type, data }) => ({ type: requireName(type), data }))
     const recorded = lastRecord.then(async () => {
-      if (record !== undefined && isDurableEvent(name)) event = { ...event, entry: await record(name, data) }
-      return deliver(event)
+      const events = await recordDurable(named)
+      return { events, waits: events.flatMap((event) => deliver(event)) }
     })
     lastRecord = recorded.catch(() => undefined)
-    await Promise.all((await recorded).waits)
-    return event
+    const { events, waits } = await recorded
+    await Promise.all(waits)
+    return events
+  }
+
+  async function recordDurable(drafts: readonly EventDraft[]): Promise<BusEvent[]> {
+    const durable = options.record === undefined ? [] : drafts.filter(({ type }) => isDurableEvent(type))
+    const entries = durable.length === 0 ? [] : await options.record?.(durable)
+    return drafts.map((draft) => ({ ...draft, entry: entries?.[durable.indexOf(draft)] }))
   }
 
   /** Queues the event for everyone who asked, and says whom to wait for: those who were free. */
-  function deliver(event: BusEvent): { waits: Promise<void>[] } {
+  function deliver(event: BusEvent): Promise<void>[] {
     const waits: Promise<void>[] = []
     for (const subscription of [...subscriptions]) {
       if (!subscription.hears(event.type)) continue
       subscription.queue.add(event)
       if (subscription.working === undefined) waits.push(startWork(subscription, event))
     }
-    return { waits }
+    return waits
   }
 
   function startWork(subscription: Subscription, first: BusEvent): Promise<void> {
@@ -134,7 +154,13 @@ export function createEventBus(options: EventBusOptions): EventBus {
     }
   }
 
-  return { emit: emit as EventBus["emit"], on: on as EventBus["on"], flush }
+  return { emit: emit as EventBus["emit"], emitAll, on: on as EventBus["on"], flush }
+}
+
+function requireName(type: string): string {
+  const name = normalizeEventName(type)
+  if (name === undefined) throw new KeepupError("INVALID_INPUT", `Not an event name: ${JSON.stringify(type)}.`)
+  return name
 }
 
 function matcher(pattern: string): (type: string) => boolean {
