@@ -483,6 +483,20 @@ describe("emitAll", () => {
     ])
   })
 
+  test("waits until a free listener has handled all of them, not only the first", async () => {
+    const { bus } = openBus()
+    const heard: string[] = []
+    bus.on("a:*", async (event) => {
+      await turn()
+      heard.push(event.type)
+    })
+    const drafts = ["a:one", "b:one", "a:two", "a:three"].map((type) => ({ type, data: {} }))
+    await bus.emitAll(drafts)
+    expect(heard).toEqual(["a:one", "a:two", "a:three"])
+    await bus.emitAll(drafts.slice(0, 1))
+    expect(heard).toHaveLength(4)
+  })
+
   test("lets nobody hear any of them when the record fails, or when a name is wrong", async () => {
     const { bus } = openBus({ record: () => Promise.reject(new Error("no")) })
     let heard = 0

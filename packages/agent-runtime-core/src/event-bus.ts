@@ -78,7 +78,7 @@ export function createEventBus(options: EventBusOptions): EventBus {
     const named = drafts.map(({ type, data }) => ({ type: requireName(type), data }))
     const recorded = lastRecord.then(async () => {
       const events = await recordDurable(named)
-      return { events, waits: events.flatMap((event) => deliver(event)) }
+      return { events, waits: deliver(events) }
     })
     lastRecord = recorded.catch(() => undefined)
     const { events, waits } = await recorded
@@ -92,25 +92,28 @@ export function createEventBus(options: EventBusOptions): EventBus {
     return drafts.map((draft) => ({ ...draft, entry: entries?.[durable.indexOf(draft)] }))
   }
 
-  /** Queues the event for everyone who asked, and says whom to wait for: those who were free. */
-  function deliver(event: BusEvent): Promise<void>[] {
-    const waits: Promise<void>[] = []
-    for (const subscription of [...subscriptions]) {
-      if (!subscription.hears(event.type)) continue
-      subscription.queue.add(event)
-      if (subscription.working === undefined) waits.push(startWork(subscription, event))
-    }
-    return waits
+  /** Queues the events for everyone who asked, and says whom to wait for: those who were free. */
+  function deliver(events: readonly BusEvent[]): Promise<void>[] {
+    return [...subscriptions].flatMap((subscription) => {
+      const wanted = events.filter((event) => subscription.hears(event.type))
+      for (const event of wanted) subscription.queue.add(event)
+      return wanted.length > 0 && subscription.working === undefined ? [startWork(subscription, wanted)] : []
+    })
   }
 
-  function startWork(subscription: Subscription, first: BusEvent): Promise<void> {
-    const heardFirst = hear(subscription, first)
+  function startWork(subscription: Subscription, first: readonly BusEvent[]): Promise<void> {
+    const heardFirst = hearAll(subscription, first)
     subscription.working = heardFirst.then(async () => {
+      // No await between the end of the queue and being free: an event in that gap would stay unheard.
       for (const next of subscription.queue) await hear(subscription, next)
       subscription.working = undefined
       leaving.delete(subscription)
     })
     return heardFirst
+  }
+
+  async function hearAll(subscription: Subscription, events: readonly BusEvent[]): Promise<void> {
+    for (const event of events) await hear(subscription, event)
   }
 
   async function hear(subscription: Subscription, event: BusEvent): Promise<void> {
