@@ -514,3 +514,18 @@ describe("emitAll", () => {
     expect(heard).toBe(0)
   })
 })
+
+test("announces what is in the log already without recording it again", async () => {
+  const { bus, log } = openBus()
+  const heard: [string, number | undefined][] = []
+  bus.on("*", ({ type, entry }) => {
+    heard.push([type, entry?.seq])
+  })
+  await bus.emit("run:started", { runId: "r" })
+  await bus.announce([entryOf("checkpoint:created", {}, 7)])
+  expect(log).toEqual(["run:started"])
+  expect(heard).toEqual([
+    ["run:started", 1],
+    ["checkpoint:created", 7],
+  ])
+})

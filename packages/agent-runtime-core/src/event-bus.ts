@@ -42,6 +42,8 @@ export interface EventBus {
   emit<Name extends string>(type: Exclude<Name, EventName>, data: unknown): Promise<BusEvent>
   /** The same for events that belong together: recorded all or none, then heard in order. */
   emitAll(events: readonly EventDraft[]): Promise<BusEvent[]>
+  /** Events that are in the log already: heard in their turn, not recorded again. */
+  announce(entries: readonly Entry[]): Promise<void>
   /**
    * Listens to one event, `subject:*`, or `*`, from the next event that is recorded. Returns the way to stop; what was
    * recorded before is still delivered.
@@ -76,8 +78,17 @@ export function createEventBus(options: EventBusOptions): EventBus {
 
   async function emitAll(drafts: readonly EventDraft[]): Promise<BusEvent[]> {
     const named = drafts.map(({ type, data }) => ({ type: requireName(type), data }))
+    return await inTurn(() => recordDurable(named))
+  }
+
+  async function announce(entries: readonly Entry[]): Promise<void> {
+    await inTurn(async () => entries.map((entry) => ({ type: entry.type, data: entry.data, entry })))
+  }
+
+  /** Makes the events, after all that came before were recorded, and delivers them. */
+  async function inTurn(make: () => Promise<BusEvent[]>): Promise<BusEvent[]> {
     const recorded = lastRecord.then(async () => {
-      const events = await recordDurable(named)
+      const events = await make()
       return { events, waits: deliver(events) }
     })
     lastRecord = recorded.catch(() => undefined)
@@ -157,7 +168,7 @@ export function createEventBus(options: EventBusOptions): EventBus {
     }
   }
 
-  return { emit: emit as EventBus["emit"], emitAll, on: on as EventBus["on"], flush }
+  return { emit: emit as EventBus["emit"], emitAll, announce, on: on as EventBus["on"], flush }
 }
 
 function requireName(type: string): string {
