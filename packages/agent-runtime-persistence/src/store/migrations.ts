@@ -81,6 +81,8 @@ export const migrations: readonly Migration[] = [
         UNIQUE (session_id, name),
         UNIQUE (session_id, number)
       )`,
+      `CREATE INDEX checkpoints_automatic ON session_checkpoints (session_id, number)
+        WHERE pinned = 0 AND name IS NULL AND trigger_event <> 'manual'`,
       `CREATE TABLE session_logs (
         id {key},
         session_id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,

@@ -1,0 +1,159 @@
+/**
+ * Takes checkpoints: one call makes one record of history position, state, snapshot, git facts and trigger. Objects and
+ * ref come first, then one transaction for row and entry. If the files can't be captured the checkpoint is still kept,
+ * and says so: the conversation is never lost because of the files.
+ */
+import {
+  type Checkpoint,
+  type CheckpointId,
+  type CheckpointSnapshot,
+  type CheckpointTrigger,
+  type EntryDraft,
+  errorToJson,
+  type GitFacts,
+  type Lease,
+  type Session,
+  type SessionId,
+  type Snapshot,
+  toKeepupError,
+} from "@ku0/agent-runtime-core"
+import type { Store } from "../store/open-store.js"
+import { defaultRetention, planPrune, type RetentionPolicy } from "./checkpoint-retention.js"
+import { listBranchPoints, listPrunable, type PruneResult, pruneCheckpoints } from "./prune-checkpoints.js"
+
+/** What a manager needs of the snapshots of one workspace. */
+export interface SnapshotSource {
+  /** `null` if nothing changed and an empty one was not asked for. */
+  capture(options: {
+    message: string
+    checkpointId: string
+    allowEmpty: boolean
+    timeBudgetMs?: number
+  }): Promise<Snapshot | null>
+  /** Lets go of what only these checkpoints kept. */
+  release(checkpointIds: readonly string[]): Promise<{ freedBytes: number }>
+}
+
+export interface CheckpointManagerOptions {
+  readonly store: Store
+  /** The snapshots of a workspace. Without it, checkpoints hold no files and say so. */
+  readonly snapshots?: (workspacePath: string) => Promise<SnapshotSource>
+  readonly gitFacts?: (workspacePath: string) => Promise<GitFacts | null>
+  readonly retention?: RetentionPolicy
+  /** Told what the user should know: a snapshot that failed. Must not throw. */
+  readonly onWarning?: (message: string, checkpoint: Checkpoint) => void
+}
+
+export interface TakeCheckpointOptions {
+  readonly sessionId: SessionId
+  readonly trigger: CheckpointTrigger
+  readonly name?: string
+  readonly note?: string
+  /** Entries of the same step, kept in the same transaction. */
+  readonly entries?: readonly EntryDraft[]
+  /** State of the same step, kept in the same transaction. */
+  readonly state?: Readonly<Record<string, unknown>>
+  readonly metadata?: Readonly<Record<string, unknown>>
+  readonly lease?: Lease
+  /** False: take none if neither the log nor the files changed since the newest one. */
+  readonly allowEmpty?: boolean
+}
+
+export function createCheckpointManager(options: CheckpointManagerOptions) {
+  const { store } = options
+
+  /** `undefined` only if nothing changed and `allowEmpty` is false. */
+  async function take(request: TakeCheckpointOptions): Promise<Checkpoint | undefined> {
+    const session = await store.sessions.get(request.sessionId)
+    const id = store.context.ids.next() as CheckpointId
+    const allowEmpty = request.allowEmpty !== false || (await hasNewEntries(session))
+    const [files, git] = await Promise.all([captureFiles(session, id, request, allowEmpty), readGit(session)])
+    if (files === "unchanged") return undefined
+    const { snapshot, error } = files
+    const problem = error ?? git.error
+    const { allowEmpty: _, ...record } = request
+    const checkpoint = await store.checkpoints.create({
+      ...record,
+      id,
+      snapshot: snapshot && pickSnapshot(snapshot),
+      git: git.facts,
+      metadata: {
+        ...request.metadata,
+        ...(snapshot && { shadowCheckpoint: shadowOf(snapshot, messageOf(request)) }),
+        ...(error && { snapshotError: errorToJson(error) }),
+        ...(git.error && { gitError: errorToJson(git.error) }),
+      },
+    })
+    if (problem !== undefined) await warn(checkpoint, problem.message)
+    return checkpoint
+  }
+
+  /** The files, or why there are none. A failure here is kept on the record, not thrown. */
+  async function captureFiles(session: Session, id: CheckpointId, request: TakeCheckpointOptions, allowEmpty: boolean) {
+    if (options.snapshots === undefined) return { snapshot: null }
+    try {
+      const source = await options.snapshots(session.workspacePath)
+      const snapshot = await source.capture({ message: messageOf(request), checkpointId: id, allowEmpty })
+      return snapshot === null ? ("unchanged" as const) : { snapshot }
+    } catch (error) {
+      return { snapshot: null, error: toKeepupError(error) }
+    }
+  }
+
+  async function readGit(session: Session) {
+    try {
+      return { facts: (await options.gitFacts?.(session.workspacePath)) ?? null }
+    } catch (error) {
+      return { facts: null, error: toKeepupError(error) }
+    }
+  }
+
+  async function hasNewEntries(session: Session): Promise<boolean> {
+    const [newest] = await store.checkpoints.list(session.id, { limit: 1 })
+    return newest === undefined || newest.entrySeq < session.headSeq
+  }
+
+  async function warn(checkpoint: Checkpoint, message: string): Promise<void> {
+    const text = `Checkpoint #${checkpoint.number} is not complete: ${message}`
+    await store.sessions.addLog(checkpoint.sessionId, "warn", text)
+    options.onWarning?.(text, checkpoint)
+  }
+
+  /** Applies retention to one session and says what that freed. */
+  async function prune(sessionId: SessionId, policy?: RetentionPolicy, lease?: Lease): Promise<PruneResult> {
+    const session = await store.sessions.get(sessionId)
+    const plan = await planFor(sessionId, policy)
+    return await pruneCheckpoints(store, session, plan, options.snapshots, lease)
+  }
+
+  async function planFor(sessionId: SessionId, policy?: RetentionPolicy): Promise<Checkpoint[]> {
+    const facts = { now: store.context.clock.now(), branchPoints: await listBranchPoints(store) }
+    return planPrune(await listPrunable(store, sessionId), policy ?? options.retention ?? defaultRetention, facts)
+  }
+
+  return {
+    take,
+    prune,
+    /** What `prune` would remove. */
+    planPrune: planFor,
+    list: store.checkpoints.list,
+    get: store.checkpoints.get,
+    find: store.checkpoints.find,
+    resolve: store.checkpoints.resolve,
+    setPinned: store.checkpoints.setPinned,
+  }
+}
+
+export type CheckpointManager = ReturnType<typeof createCheckpointManager>
+
+function messageOf({ trigger, name }: TakeCheckpointOptions): string {
+  return name === undefined ? trigger : `${trigger}: ${name}`
+}
+
+function pickSnapshot({ commit, filesChanged, insertions, deletions, skipped }: Snapshot): CheckpointSnapshot {
+  return { commit, filesChanged, insertions, deletions, skipped }
+}
+
+function shadowOf({ commit, base, createdAt }: Snapshot, message: string) {
+  return { commit, base, message, createdAt }
+}

@@ -1,0 +1,50 @@
+/**
+ * Which checkpoints may go. Pure. Never one that is pinned, named, taken by hand, a branch point, a session's first or
+ * newest, or the safety of a restore younger than seven days; and never the log.
+ */
+import type { Checkpoint } from "@ku0/agent-runtime-core"
+
+export interface RetentionPolicy {
+  /** How many automatic ones a session keeps. */
+  readonly keep: number
+  /** Automatic ones older than this go too. */
+  readonly maxAgeMs?: number
+  /** The oldest automatic ones go until the session's checkpoints are smaller than this. */
+  readonly maxTotalBytes?: number
+}
+
+export const defaultRetention: RetentionPolicy = { keep: 10 }
+
+const safetyMs = 7 * 86_400_000
+
+/** The checkpoints of one session that may be removed, oldest first. `branchPoints` are ids other sessions came from. */
+export function planPrune(
+  checkpoints: readonly Checkpoint[],
+  policy: RetentionPolicy,
+  facts: { readonly now: number; readonly branchPoints: ReadonlySet<string> },
+): Checkpoint[] {
+  const byNumber = [...checkpoints].sort((a, b) => a.number - b.number)
+  const ends = new Set([byNumber[0]?.id, byNumber.at(-1)?.id])
+  const automatic = byNumber.filter((one) => !isProtected(one, facts) && !ends.has(one.id))
+  const excess = new Set(automatic.slice(0, Math.max(0, automatic.length - policy.keep)))
+  const { maxAgeMs, maxTotalBytes } = policy
+  if (maxAgeMs !== undefined) {
+    for (const one of automatic) if (facts.now - one.createdAt > maxAgeMs) excess.add(one)
+  }
+  if (maxTotalBytes !== undefined) {
+    let total = byNumber.reduce((sum, one) => sum + (excess.has(one) ? 0 : one.sizeBytes), 0)
+    for (const one of automatic) {
+      if (total <= maxTotalBytes) break
+      if (excess.has(one)) continue
+      excess.add(one)
+      total -= one.sizeBytes
+    }
+  }
+  return automatic.filter((one) => excess.has(one))
+}
+
+function isProtected(checkpoint: Checkpoint, facts: { now: number; branchPoints: ReadonlySet<string> }): boolean {
+  const { id, pinned, name, trigger, createdAt } = checkpoint
+  if (pinned || name !== null || trigger === "manual" || facts.branchPoints.has(id)) return true
+  return trigger === "before-restore" && facts.now - createdAt < safetyMs
+}

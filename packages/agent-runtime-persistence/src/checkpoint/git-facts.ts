@@ -1,0 +1,77 @@
+/**
+ * What the workspace's own repository looks like now. It is only read: HEAD and the operation in progress from its
+ * files, the counts from a `git status` that takes no lock and refreshes nothing.
+ */
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import type { GitFacts } from "@ku0/agent-runtime-core"
+import { createGit } from "../snapshot/git-process.js"
+import { findUserRepository, readText, type UserRepository } from "../snapshot/user-repository.js"
+
+export interface ReadGitFactsOptions {
+  readonly workspacePath: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly program?: string
+  readonly signal?: AbortSignal
+}
+
+/** Files whose presence means that git is in the middle of something. */
+const operations: readonly (readonly [file: string, name: string])[] = [
+  ["rebase-merge", "rebase"],
+  ["rebase-apply", "rebase"],
+  ["MERGE_HEAD", "merge"],
+  ["CHERRY_PICK_HEAD", "cherry-pick"],
+  ["REVERT_HEAD", "revert"],
+  ["BISECT_LOG", "bisect"],
+]
+
+/** `null` where there is no repository. Throws if git can't be started. */
+export async function readGitFacts(options: ReadGitFactsOptions): Promise<GitFacts | null> {
+  const repository = findUserRepository(options.workspacePath)
+  if (repository === undefined) return null
+  const operation = operations.find(([file]) => existsSync(join(repository.gitDirectory, file)))?.[1] ?? null
+  return { ...(await readStatus(repository, options)), operation }
+}
+
+async function readStatus(
+  repository: UserRepository,
+  options: ReadGitFactsOptions,
+): Promise<Omit<GitFacts, "operation">> {
+  const git = createGit({
+    environment: options.environment,
+    gitDirectory: repository.gitDirectory,
+    ...(options.program !== undefined && { program: options.program }),
+  })
+  const { stdout } = await git.run(
+    [
+      "status",
+      "--porcelain=v2",
+      "--branch",
+      "-z",
+      "--untracked-files=normal",
+      "--ignore-submodules=dirty",
+      "--no-renames",
+    ],
+    { workTree: repository.root, ...(options.signal !== undefined && { signal: options.signal }) },
+  )
+  let branch: string | null = null
+  let head: string | null = null
+  let uncommitted = 0
+  let untracked = 0
+  for (const line of stdout.toString("utf8").split("\0")) {
+    if (line.startsWith("# branch.oid ")) head = line.endsWith("(initial)") ? null : line.slice(13)
+    else if (line.startsWith("# branch.head ")) branch = line.endsWith("(detached)") ? null : line.slice(14)
+    else if (line.startsWith("? ")) untracked++
+    else if (/^[12u] /.test(line)) uncommitted++
+  }
+  return { branch: branch ?? branchDuringRebase(repository), head, uncommitted, untracked }
+}
+
+/** HEAD is detached while a rebase runs; people still think of the branch being rebased. */
+function branchDuringRebase({ gitDirectory }: UserRepository): string | null {
+  for (const folder of ["rebase-merge", "rebase-apply"]) {
+    const name = readText(join(gitDirectory, folder, "head-name"))?.trim()
+    if (name !== undefined) return name.replace("refs/heads/", "")
+  }
+  return null
+}

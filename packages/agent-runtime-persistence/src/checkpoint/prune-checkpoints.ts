@@ -1,0 +1,71 @@
+/** Removes checkpoint records by plan: rows and the entry that says so in one transaction, then what only they kept. */
+import type { Checkpoint, Lease, Session, SessionId } from "@ku0/agent-runtime-core"
+import { appendEntries, lockSession } from "../session/append-entries.js"
+import type { Store } from "../store/open-store.js"
+import { toCheckpoint } from "../store/rows.js"
+import type { SnapshotSource } from "./checkpoint-manager.js"
+
+export interface PruneResult {
+  readonly removed: readonly Checkpoint[]
+  readonly freedBytes: number
+}
+
+export async function pruneCheckpoints(
+  store: Store,
+  session: Session,
+  plan: readonly Checkpoint[],
+  snapshots: ((workspacePath: string) => Promise<SnapshotSource>) | undefined,
+  lease: Lease | undefined,
+): Promise<PruneResult> {
+  if (plan.length === 0) return { removed: [], freedBytes: 0 }
+  const { context } = store
+  const removed = await context.driver.transaction("prune", async (tx) => {
+    const locked = await lockSession(context, tx, session.id)
+    const gone: Checkpoint[] = []
+    for (const checkpoint of plan) {
+      // it may have been pinned or named since the plan was made
+      const where = "id = ? AND pinned = 0 AND name IS NULL AND trigger_event <> 'manual'"
+      if ((await tx.run(`DELETE FROM session_checkpoints WHERE ${where}`, [checkpoint.id])) > 0) gone.push(checkpoint)
+    }
+    if (gone.length === 0) return gone
+    await tx.run("UPDATE sessions SET checkpoint_count = checkpoint_count - ? WHERE id = ?", [gone.length, session.id])
+    const data = {
+      checkpointIds: gone.map(({ id }) => id),
+      freedBytes: gone.reduce((sum, one) => sum + one.sizeBytes, 0),
+    }
+    await appendEntries(
+      context,
+      tx,
+      locked,
+      [{ type: "checkpoint:pruned", data }],
+      lease === undefined ? {} : { lease },
+    )
+    return gone
+  })
+  const source = removed.some(({ snapshot }) => snapshot !== null)
+    ? await snapshots?.(session.workspacePath)
+    : undefined
+  const freed = await source?.release(removed.map(({ id }) => id))
+  return { removed, freedBytes: freed?.freedBytes ?? 0 }
+}
+
+/** The automatic checkpoints of a session, together with its first and newest one, oldest first. */
+export async function listPrunable(store: Store, sessionId: SessionId): Promise<Checkpoint[]> {
+  const rows = await store.context.driver.all(
+    `SELECT * FROM session_checkpoints WHERE session_id = ?
+       AND ((pinned = 0 AND name IS NULL AND trigger_event <> 'manual')
+         OR number = (SELECT MIN(number) FROM session_checkpoints WHERE session_id = ?)
+         OR number = (SELECT MAX(number) FROM session_checkpoints WHERE session_id = ?))
+     ORDER BY number`,
+    [sessionId, sessionId, sessionId],
+  )
+  return rows.map(toCheckpoint)
+}
+
+/** Checkpoints other sessions came from. */
+export async function listBranchPoints(store: Store): Promise<Set<string>> {
+  const rows = await store.context.driver.all(
+    "SELECT forked_from_checkpoint_id AS id FROM sessions WHERE forked_from_checkpoint_id IS NOT NULL",
+  )
+  return new Set(rows.map(({ id }) => id as string))
+}
