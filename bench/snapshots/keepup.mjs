@@ -1,12 +1,58 @@
-/** keepup's own engine, bundled from source; null as long as it is not there. */
-export async function keepupExact() {
-  return null
+/** keepup's own engine, bundled from source; null as long as it can't be bundled, or can't watch. */
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
+import { bundle } from "../harness/build.mjs"
+
+let bundled
+
+export function keepupBundle() {
+  bundled ??= bundle("snapshots/keepup-entry.ts", "esm")
+  return bundled
 }
 
-export async function keepupResident() {
-  return null
+/** The options every store of the bench is opened with: nobody's home, nobody's git configuration. */
+export function storeOptions(workspacePath, folder) {
+  return {
+    workspacePath,
+    storeDirectory: join(folder, "store"),
+    homeDirectory: join(folder, "home"),
+    environment: { PATH: process.env.PATH, HOME: join(folder, "home"), LC_ALL: "C" },
+    clock: { now: () => Date.now() },
+  }
 }
 
-export async function keepupBundle() {
-  return null
+function makeKeepup({ watch }) {
+  return async (workspace, folder) => {
+    const file = await keepupBundle()
+    if (!file) return null
+    const { openSnapshotStore } = await import(pathToFileURL(file).href)
+    const open = async () => {
+      const opened = await openSnapshotStore(storeOptions(workspace, folder))
+      return watch && !(await opened.watch()) ? await opened.close().then(() => null) : opened
+    }
+    let number = 0
+    let store = await open()
+    if (!store) return null
+    const take = async () => {
+      const snapshot = await store.capture({ message: "checkpoint", checkpointId: `bench-${++number}`, exact: !watch })
+      return snapshot.commit
+    }
+    return {
+      first: take,
+      snapshot: take,
+      /** The safety snapshot that is part of it looks at everything, or trusts the watcher. */
+      restore: (id) => store.restore(id, { safetyCheckpointId: `bench-${++number}`, exact: !watch }),
+      /** Closing waits for the work in the background, which has no other bell. */
+      async settle() {
+        await store.close()
+        store = await open()
+        // What a resident process has behind it long before: one look at everything.
+        if (watch) await take()
+      },
+      close: () => store.close(),
+    }
+  }
 }
+
+export const keepupExact = makeKeepup({ watch: false })
+export const keepupResident = makeKeepup({ watch: true })
