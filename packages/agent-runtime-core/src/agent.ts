@@ -41,18 +41,32 @@ export interface ToolOutcome {
   readonly artifactIds?: readonly string[]
 }
 
+/** What a tool can see of a call whose outcome is not known, or is about to begin. */
+export interface ToolInspection {
+  /** One sentence for people. */
+  readonly summary: string
+  /** Whether the call seems to have taken effect; left out when it can't be told. */
+  readonly isApplied?: boolean
+  /** What was seen, in JSON: compared with what was seen when the call began. */
+  readonly facts?: Readonly<Record<string, unknown>>
+}
+
 export interface Tool extends ToolDescription {
   /** Whether it can change anything: decides what may be repeated and replayed. */
   readonly hasEffects: boolean
+  /** The places a call is about, relative to the workspace: what rules by path look at. May throw. */
+  targets?(args: unknown): Promise<readonly string[]>
+  /** Looks at the targets of a call and changes nothing. May throw. */
+  inspect?(args: unknown, callId: string): Promise<ToolInspection>
   /** May throw; the loop turns that into a tool result. */
   run(args: unknown, context: ToolContext): Promise<ToolOutcome>
 }
 
 /**
  * Puts events that belong together on the bus; the durable ones are in the log, all or none, when this resolves. If it
- * rejects, nothing happened.
+ * rejects, nothing happened. State of the same step (keys that changed, with their values) is kept no later than them.
  */
-export type Emit = (events: readonly EventDraft[]) => Promise<unknown>
+export type Emit = (events: readonly EventDraft[], state?: Readonly<Record<string, unknown>>) => Promise<unknown>
 
 /** An event of the table, with data the compiler has checked. */
 export function event<Name extends EventName>(type: Name, data: EventData<Name>): EventDraft {

@@ -10,6 +10,8 @@ const usage = z.object({ inputTokens: count.optional(), outputTokens: count.opti
 const outcome = z.enum(["completed", "failed", "stopped"])
 const tags = { summaryParent: text.optional(), truncationParent: text.optional() }
 const artifactIds = z.array(text).optional()
+const facts = z.record(text, z.unknown())
+const choice = z.enum(["skip", "retry", "done", "fail"])
 const toolCall = z.object({ id: text, name: text, arguments: z.unknown().optional() })
 
 /** A message as it comes in from outside. */
@@ -58,22 +60,45 @@ export const eventSchemas = {
     outcome: text,
     durationMs: z.number().optional(),
     usage: usage.optional(),
+    error: failure.optional(),
   }),
   "turn:started": z.looseObject({ runId: text, turn: count }),
-  "turn:ended": z.looseObject({ runId: text, turn: count, outcome: text, usage: usage.optional() }),
+  "turn:ended": z.looseObject({
+    runId: text,
+    turn: count,
+    outcome: text,
+    usage: usage.optional(),
+    error: failure.optional(),
+  }),
   "phase:ended": z.looseObject({ phase: text, durationMs: z.number().optional() }),
   "negotiation:resolved": z.looseObject({ section: text.optional(), winner: text.optional() }),
   "agent:spawned": z.looseObject({ agentType: text, sessionId: text.optional(), task: text.optional() }),
   "task:completed": z.looseObject({ taskId: text.optional(), title: text.optional() }),
   "message:added": z.looseObject({ message: messageSchema }),
-  "tool:started": z.looseObject({ callId: text, name: text, arguments: z.unknown().optional() }),
+  "tool:started": z.looseObject({
+    callId: text,
+    name: text,
+    arguments: z.unknown().optional(),
+    /** What the tool saw of its targets before it began. */
+    facts: facts.optional(),
+    /** Set when a call in doubt is run again. */
+    choice: choice.optional(),
+  }),
   "tool:ended": z.looseObject({
     callId: text,
     name: text,
     outcome: z.enum(["ok", "error", "cancelled", "skipped"]),
     durationMs: z.number().optional(),
+    /** Set when a call in doubt was settled without running it again. */
+    choice: choice.optional(),
   }),
-  "tool:in-doubt": z.looseObject({ callId: text, name: text, arguments: z.unknown().optional() }),
+  "tool:in-doubt": z.looseObject({
+    callId: text,
+    name: text,
+    arguments: z.unknown().optional(),
+    /** What is known about it: what the tool sees, and whether that changed since the call began. */
+    known: facts.optional(),
+  }),
   "state:changed": z.looseObject({ full: z.boolean(), set: z.record(text, text), removed: z.array(text) }),
   "checkpoint:created": z.looseObject({
     checkpointId: text,
@@ -105,6 +130,6 @@ export const eventSchemas = {
   }),
   "artifact:emitted": z.looseObject({ artifactId: text, type: text, title: text, hash: text, sizeBytes: count }),
   "artifact:quarantined": z.looseObject({ artifactId: text, type: text, errors: z.array(text) }),
-  "message:delta": z.looseObject({ text }),
+  "message:delta": z.looseObject({ text, turn: count.optional(), attempt: count.optional() }),
   "tool:progress": z.looseObject({ callId: text, text }),
 } as const
