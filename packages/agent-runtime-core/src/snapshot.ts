@@ -4,6 +4,7 @@
 export type SkipReason = "too-large" | "unreadable" | "vanished" | "changing" | "special" | "time-budget" | "outside"
 
 export interface SkippedPath {
+  /** Relative to the workspace; "." stands for all of it. */
   readonly path: string
   readonly reason: SkipReason
 }
@@ -14,11 +15,16 @@ export interface Snapshot {
   /** The commit before it in the same workspace, if any. */
   readonly base: string | null
   readonly tree: string
+  /** Compared with the base; all counts of a first snapshot are 0. */
   readonly filesChanged: number
   readonly insertions: number
   readonly deletions: number
   readonly skipped: readonly SkippedPath[]
   readonly createdAt: number
+  /** `exact`: every file was looked at. `hinted`: only where something was said to have happened. `stopped`: time ran out. */
+  readonly scan: "exact" | "hinted" | "stopped"
+  /** False while some content still lies only in the user's own repository. */
+  readonly owned: boolean
 }
 
 export type FileStatus = "added" | "modified" | "deleted" | "renamed" | "mode" | "type"

@@ -1,0 +1,250 @@
+/**
+ * Takes one snapshot: find what may have changed, hash it, write one pack, then the refs, then what the next snapshot
+ * can build on. Each step is durable before the next one starts.
+ */
+import { existsSync, unlinkSync } from "node:fs"
+import { join } from "node:path"
+import { KeepupError, type SkippedPath, type SkipReason, type Snapshot } from "@ku0/agent-runtime-core"
+import { type BytePath, displayPath } from "./byte-path.js"
+import { replaceFile } from "./durable-file.js"
+import { type Candidates, findChangesAt, findChangesExactly, type ScanContext } from "./find-changes.js"
+import { foldIndex, removeOldIndexes, writeIndex } from "./fold-index.js"
+import { formatCommit, objectId, parseCommit } from "./git-objects.js"
+import { type Hashed, hashCandidates } from "./hash-candidates.js"
+import type { IgnoreRules } from "./ignore-rules.js"
+import { countLines } from "./line-counts.js"
+import { createPackWriter, type PackWriter } from "./pack-writer.js"
+import { checkpointRef, indexTreeRef, latestRef } from "./refs.js"
+import { type ScanState, saveScanState } from "./scan-state.js"
+import { canSeedFrom, seedFromUser } from "./seed-from-user.js"
+import type { SnapshotEnvironment } from "./snapshot-environment.js"
+import { formatSnapshotMessage, parseSnapshotMessage } from "./snapshot-message.js"
+import { compareTrees, editTree } from "./trees.js"
+
+export interface CaptureRequest {
+  readonly message: string
+  /** The ref that keeps the snapshot is made from it. Without one only the newest snapshot is kept. */
+  readonly checkpointId?: string
+  /** Paths where something happened since the last snapshot; undefined: look at everything. */
+  readonly hints?: Iterable<BytePath> | undefined
+  /** Captured even if a rule ignores them, because a restore is about to write them. */
+  readonly alsoCapture?: readonly BytePath[]
+  readonly timeBudgetMs: number
+  /** When false and nothing changed, nothing is written and null is returned. */
+  readonly allowEmpty: boolean
+  /** A look at the workspace that nobody keeps: no ref is written, and it is nobody's base. */
+  readonly temporary?: boolean
+}
+
+/** Overlay entries from which on the index is rewritten. */
+const foldAt = 256
+/** Files whose lines are counted; the rest of a huge change counts as changed only. */
+const countedFiles = 500
+
+/** Must run under the store's lock. `state` is changed; after a failure it must be thrown away. */
+export async function capture(
+  environment: SnapshotEnvironment,
+  state: ScanState,
+  request: CaptureRequest,
+): Promise<{ snapshot: Snapshot; state: ScanState } | null> {
+  const { step, refs, reader, packFolder } = environment
+  if (request.checkpointId !== undefined) checkpointRef(request.checkpointId)
+  const base = refs.read(latestRef) ?? null
+  const isFirst = state.lastCommit === null
+  const started = performance.now()
+  const overAt = isFirst ? Number.POSITIVE_INFINITY : started + request.timeBudgetMs
+  const rules = await environment.readRules()
+  const pack = createPackWriter(packFolder)
+  try {
+    step("capture:scan")
+    const scanned = await scan(environment, state, rules, request, pack, overAt)
+    const current = scanned.state
+    step("capture:hash")
+    const hashed = await hashCandidates(scanned.candidates.paths, {
+      ...environment,
+      state: current,
+      pack,
+      isOver: () => performance.now() > overAt,
+    })
+    applySeen(current, scanned.candidates, hashed)
+    if (scanned.kind === "stopped") current.skipped.set(".", "time-budget")
+    step("capture:trees")
+    const tree = await editTree(reader, current.lastTree, hashed.changes, (id, data) => pack.add(id, "tree", data))
+    const emptyFolders = current.directories.listEmpty()
+    const before = base === null ? undefined : await readSnapshotCommit(environment, base)
+    if (!request.allowEmpty && before?.tree === tree && sameFolders(before.emptyFolders, emptyFolders)) {
+      pack.abandon()
+      return null
+    }
+    const createdAt = environment.clock.now()
+    const facts = {
+      ...{ message: request.message, base, emptyFolders, skipped: current.skipped, createdAt },
+      files: current.fileCount,
+    }
+    const time = Math.floor(createdAt / 1000)
+    const commit = formatCommit({ tree, time, message: formatSnapshotMessage(facts) })
+    const id = objectId("commit", commit)
+    pack.add(id, "commit", commit)
+    step("capture:pack")
+    pack.finish()
+    step("capture:refs")
+    if (request.temporary !== true) {
+      if (request.checkpointId !== undefined) refs.write(checkpointRef(request.checkpointId), id)
+      refs.write(latestRef, id, request.checkpointId === undefined)
+    }
+    step("capture:state")
+    current.lastTree = tree
+    current.lastCommit = id
+    current.skipped.delete(".")
+    // Ignored files a restore asked for are in this snapshot only: the next exact scan asks the rules anew.
+    if (request.alsoCapture !== undefined && request.alsoCapture.length > 0) current.rules = ""
+    if (scanned.kind === "exact") finishExact(environment, current)
+    step("capture:done")
+    const counts = await countChanges(environment, before?.tree, tree)
+    const snapshot: Snapshot = {
+      commit: id,
+      base,
+      tree,
+      ...counts,
+      skipped: describeSkipped(
+        scanned.kind === "stopped" ? [...current.skipped, [".", "time-budget"]] : current.skipped,
+      ),
+      createdAt,
+      scan: scanned.kind,
+      owned: !existsSync(join(environment.store, "objects/info/alternates")),
+    }
+    return { snapshot, state: current }
+  } catch (error) {
+    pack.abandon()
+    throw explainFailure(error)
+  }
+}
+
+interface Scanned {
+  readonly kind: Snapshot["scan"]
+  readonly candidates: Candidates
+  readonly state: ScanState
+}
+
+async function scan(
+  environment: SnapshotEnvironment,
+  state: ScanState,
+  rules: IgnoreRules,
+  request: CaptureRequest,
+  pack: PackWriter,
+  overAt: number,
+): Promise<Scanned> {
+  const also = new Set(request.alsoCapture)
+  const controller = new AbortController()
+  const context: ScanContext = { ...environment, state, rules, signal: controller.signal }
+  const left = overAt - performance.now()
+  const timer = Number.isFinite(left) ? setTimeout(() => controller.abort(), Math.max(left, 0)) : undefined
+  try {
+    if (request.hints !== undefined) {
+      const candidates = await findChangesAt(context, request.hints)
+      if (candidates !== undefined) return { kind: "hinted", candidates: withPaths(candidates, also), state }
+    }
+    const seeded = state.lastCommit === null ? await seed(environment, state, rules, pack) : undefined
+    const candidates = await findChangesExactly(seeded === undefined ? context : { ...context, seeded })
+    return { kind: "exact", candidates: withPaths(candidates, also), state }
+  } catch (error) {
+    if (!controller.signal.aborted) throw error
+    // What the scan saw so far is incomplete: go back to the last complete state and look at what was named.
+    const complete = environment.loadState()
+    const paths = new Set([...(request.hints ?? []), ...also].filter((path) => path !== ""))
+    return { kind: "stopped", candidates: { paths, ignored: new Set(), unreadable: [] }, state: complete }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function withPaths(candidates: Candidates, also: Set<BytePath>): Candidates {
+  for (const path of also) candidates.paths.add(path)
+  return candidates
+}
+
+/** Starts from the user's own index where that is certain. Returns what it knows, by folder. */
+async function seed(environment: SnapshotEnvironment, state: ScanState, rules: IgnoreRules, pack: PackWriter) {
+  const { repository, userConfig, store, step } = environment
+  if (repository === undefined || !canSeedFrom(repository, userConfig)) return undefined
+  const alternates = join(store, "objects/info/alternates")
+  replaceFile(alternates, `${join(repository.commonDirectory, "objects")}\n`, { durable: true })
+  step("capture:borrowed")
+  environment.reader.close()
+  const found = await seedFromUser({ ...environment, repository, userConfig, rules })
+  if (found === undefined || found.entries.length === 0) {
+    unlinkSync(alternates)
+    environment.reader.close()
+    return undefined
+  }
+  for (const [id, data] of found.newTrees) {
+    pack.add(id, "tree", data)
+    environment.reader.keepTree(id, data)
+  }
+  state.indexFile = writeIndex(store, found.entries)
+  state.indexTree = found.tree
+  state.lastTree = found.tree
+  state.fileCount = found.entries.length
+  return found.byFolder
+}
+
+function applySeen(state: ScanState, candidates: Candidates, hashed: Hashed): void {
+  for (const [path, known] of hashed.seen) state.overlay.set(path, known)
+  state.fileCount += hashed.growth
+  for (const path of candidates.ignored) {
+    if (hashed.seen.has(path) && hashed.seen.get(path) !== "gone") continue
+    state.overlay.set(path, "ignored")
+    if (hashed.changes.get(path) === undefined) state.fileCount--
+    hashed.changes.set(path, null)
+  }
+  state.skipped = new Map(hashed.skipped)
+  for (const folder of candidates.unreadable) state.skipped.set(folder, "unreadable")
+}
+
+function finishExact(environment: SnapshotEnvironment, state: ScanState): void {
+  const { store, refs } = environment
+  const isTooMuch = state.overlay.size >= foldAt || state.indexFile === null
+  if (isTooMuch || [...state.overlay.values()].includes("ignored")) foldIndex(store, state)
+  if (refs.read(indexTreeRef) !== state.indexTree) refs.write(indexTreeRef, state.indexTree, false)
+  saveScanState(store, state)
+  removeOldIndexes(store, state.indexFile)
+}
+
+export async function readSnapshotCommit(environment: SnapshotEnvironment, commit: string) {
+  const facts = parseCommit(await environment.reader.get(commit, "commit"))
+  return { ...parseSnapshotMessage(facts.message), tree: facts.tree }
+}
+
+function sameFolders(a: readonly BytePath[], b: readonly BytePath[]): boolean {
+  return a.length === b.length && a.every((path, i) => path === b[i])
+}
+
+async function countChanges(environment: SnapshotEnvironment, before: string | undefined, after: string) {
+  const counts = { filesChanged: 0, insertions: 0, deletions: 0 }
+  if (before === undefined) return counts
+  const { reader } = environment
+  const changes = await compareTrees(reader, before, after)
+  counts.filesChanged = changes.length
+  for (const change of changes.slice(0, countedFiles)) {
+    if (change.before?.id === change.after?.id) continue
+    const read = (id: string | undefined) =>
+      id === undefined ? undefined : reader.find(id).then((found) => found?.data)
+    const lines = countLines(await read(change.before?.id), await read(change.after?.id))
+    counts.insertions += lines.insertions
+    counts.deletions += lines.deletions
+  }
+  return counts
+}
+
+export function describeSkipped(skipped: Iterable<readonly [BytePath, SkipReason]>): SkippedPath[] {
+  return [...skipped].map(([path, reason]) => ({ path: displayPath(path), reason }))
+}
+
+function explainFailure(error: unknown): unknown {
+  const code = (error as NodeJS.ErrnoException).code
+  if (code !== "ENOSPC" && code !== "EDQUOT" && code !== "EROFS") return error
+  return new KeepupError("UNAVAILABLE", `The snapshot could not be written: ${(error as Error).message}.`, {
+    cause: error,
+    hint: "Free some disk space and try again; earlier snapshots are not affected.",
+  })
+}

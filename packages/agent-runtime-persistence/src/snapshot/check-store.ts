@@ -1,0 +1,103 @@
+/** Proves a store sound, names what is damaged, and puts back what the workspace still has. */
+import { type BytePath, displayPath } from "./byte-path.js"
+import { readSnapshotCommit } from "./capture.js"
+import { objectId } from "./git-objects.js"
+import { createPackWriter } from "./pack-writer.js"
+import { checkpointRefs, indexTreeRef } from "./refs.js"
+import type { SnapshotEnvironment } from "./snapshot-environment.js"
+import type { StoreSession } from "./store-session.js"
+import { listTree } from "./trees.js"
+
+export interface DamagedCheckpoint {
+  readonly checkpoint: string
+  readonly commit: string
+  /** Files whose content is lost, or "." when the snapshot itself is. */
+  readonly paths: readonly string[]
+}
+
+export interface StoreReport {
+  readonly isSound: boolean
+  readonly damaged: readonly DamagedCheckpoint[]
+  /** What git says of objects that are damaged, one line each. */
+  readonly problems: readonly string[]
+  /** Files whose content was put back. */
+  readonly repaired: readonly string[]
+}
+
+/** Reads every object once. */
+export async function checkStore(environment: SnapshotEnvironment): Promise<StoreReport> {
+  const problems = await listProblems(environment)
+  const { damaged } = await findDamage(environment)
+  return { isSound: damaged.length === 0 && problems.length === 0, damaged, problems, repaired: [] }
+}
+
+async function listProblems(environment: SnapshotEnvironment): Promise<string[]> {
+  const { stdout, exitCode } = await environment.git.run(["fsck", "--full", "--no-dangling", "--no-progress"], {
+    accept: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 128],
+  })
+  const lines = stdout
+    .toString("utf8")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("notice:"))
+  return exitCode === 0 || lines.length > 0
+    ? lines.filter((line) => !/^(warning|dangling)/.test(line))
+    : [`git fsck ended with ${exitCode}`]
+}
+
+async function findDamage(environment: SnapshotEnvironment) {
+  const { refs, reader } = environment
+  reader.close()
+  const damaged: DamagedCheckpoint[] = []
+  const lost = new Map<string, Set<BytePath>>()
+  const health = new Map<string, boolean>()
+  for (const [name, commit] of refs.list()) {
+    if (name === indexTreeRef) continue
+    const checkpoint = name.startsWith(checkpointRefs) ? name.slice(checkpointRefs.length) : name
+    try {
+      const files = [...(await listTree(reader, (await readSnapshotCommit(environment, commit)).tree))]
+      await lookAt(
+        environment,
+        files.map(([, entry]) => entry.id),
+        health,
+      )
+      const missing = files.filter(([, entry]) => health.get(entry.id) === false)
+      for (const [path, entry] of missing) lost.set(entry.id, (lost.get(entry.id) ?? new Set()).add(path))
+      if (missing.length > 0) damaged.push({ checkpoint, commit, paths: missing.map(([path]) => displayPath(path)) })
+    } catch {
+      reader.close()
+      damaged.push({ checkpoint, commit, paths: ["."] })
+    }
+  }
+  return { damaged, lost }
+}
+
+async function lookAt({ reader }: SnapshotEnvironment, ids: string[], health: Map<string, boolean>): Promise<void> {
+  const ask = [...new Set(ids)].filter((id) => !health.has(id))
+  if (ask.length === 0) return
+  const found = await reader.describe(ask)
+  ask.forEach((id, i) => {
+    health.set(id, found[i]?.type === "blob")
+  })
+}
+
+/** Looks for lost content under the paths that had it, and builds lost trees anew. The caller holds the lock. */
+export async function repairStore(session: StoreSession): Promise<StoreReport> {
+  const { environment } = session
+  const { lost } = await findDamage(environment)
+  const repaired: string[] = []
+  const pack = createPackWriter(environment.packFolder)
+  environment.files.refresh()
+  for (const [id, paths] of lost) {
+    for (const path of paths) {
+      const content = environment.files.read(path)
+      if (content.kind !== "content" || objectId("blob", content.data) !== id) continue
+      pack.add(id, "blob", content.data)
+      repaired.push(displayPath(path))
+      break
+    }
+  }
+  pack.finish()
+  session.forget()
+  environment.reader.close()
+  return { ...(await checkStore(environment)), repaired }
+}

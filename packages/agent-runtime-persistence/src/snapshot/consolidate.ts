@@ -1,0 +1,157 @@
+/**
+ * Keeps the store small: packs of single snapshots become few packs, borrowed objects become the store's own, and what
+ * no ref reaches goes. New packs are durable before old ones are removed, so a crash at any point loses nothing, and
+ * the slow part runs without the lock.
+ */
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { removeFile, syncFolder } from "./durable-file.js"
+import { checkpointRefs } from "./refs.js"
+import { loadScanState, saveScanState } from "./scan-state.js"
+import type { SnapshotEnvironment } from "./snapshot-environment.js"
+import type { StoreLock } from "./store-lock.js"
+import type { StoreSession } from "./store-session.js"
+
+interface Pack {
+  readonly name: string
+  readonly size: number
+}
+
+/** A pack is left alone while it is at least this many times larger than all smaller ones together. */
+const growth = 2
+const staleTemporaryMs = 60 * 60_000
+
+/** Merges small packs so that sizes grow geometrically; with `everything`, all loose refs go into one file too. */
+export async function consolidatePacks(
+  environment: SnapshotEnvironment,
+  lock: StoreLock,
+  options: { readonly everything?: boolean } = {},
+): Promise<void> {
+  const { step, refs } = environment
+  const merge = choosePacks(listPacks(environment))
+  if (merge.length > 1) {
+    step("consolidate:write")
+    const made = await packObjects(environment, ["--stdin-packs"], merge.map(({ name }) => `${name}.pack\n`).join(""))
+    step("consolidate:made")
+    await lock.hold(async () => removePacks(environment, merge, made))
+  }
+  await lock.hold(async () => {
+    step("consolidate:refs")
+    refs.pack()
+    if (options.everything === true) removeRubbish(environment)
+  })
+  step("consolidate:done")
+}
+
+/** Copies what the snapshots need out of the user's repository and stops borrowing. */
+export async function ownObjects(environment: SnapshotEnvironment, lock: StoreLock): Promise<void> {
+  const alternates = join(environment.store, "objects/info/alternates")
+  if (!existsSync(alternates)) return
+  environment.step("own:write")
+  // Snapshots taken meanwhile write what is new themselves; the rest is reachable from the refs of this moment.
+  await packObjects(environment, ["--revs"], await listRoots(environment, lock))
+  environment.step("own:made")
+  await lock.hold(async () => {
+    removeFile(alternates)
+    syncFolder(join(environment.store, "objects/info"))
+    environment.reader.close()
+  })
+  environment.step("own:done")
+}
+
+/** Keeps the listed checkpoints, the newest snapshot and what the next one builds on. */
+export async function collectGarbage(session: StoreSession, keep: ReadonlySet<string>): Promise<void> {
+  const { environment, lock } = session
+  const { refs, step } = environment
+  const old = await lock.hold(async () => {
+    session.saveLocked()
+    session.forget()
+    const drop = [...refs.list(checkpointRefs).keys()].filter((name) => !keep.has(name.slice(checkpointRefs.length)))
+    refs.remove(drop)
+    // Other processes must not build on what they remember: a new state file tells them.
+    const state = loadScanState(environment.store)
+    if (state !== undefined) saveScanState(environment.store, state)
+    step("gc:refs")
+    return listPacks(environment)
+  })
+  step("gc:write")
+  const made = await packObjects(environment, ["--revs"], await listRoots(environment, lock))
+  step("gc:made")
+  await lock.hold(async () => {
+    removePacks(environment, old, made)
+    refs.pack()
+    removeRubbish(environment)
+    environment.reader.close()
+  })
+  step("gc:done")
+}
+
+function listRoots(environment: SnapshotEnvironment, lock: StoreLock): Promise<string> {
+  return lock.hold(async () => {
+    const state = loadScanState(environment.store)
+    const ids = new Set(environment.refs.list().values())
+    for (const id of [state?.lastCommit, state?.lastTree, state?.indexTree]) if (id) ids.add(id)
+    return [...ids].map((id) => `${id}\n`).join("")
+  })
+}
+
+/** Returns the name of the durable new pack, or undefined when there was nothing to pack. */
+async function packObjects(
+  environment: SnapshotEnvironment,
+  args: string[],
+  input: string,
+): Promise<string | undefined> {
+  const target = join(environment.packFolder, "pack")
+  const { stdout } = await environment.git.run(
+    ["pack-objects", ...args, "--delta-base-offset", "--non-empty", "-q", target],
+    { input },
+  )
+  const hash = stdout.toString("latin1").trim()
+  if (hash === "") return undefined
+  for (const extension of ["pack", "idx"]) {
+    const descriptor = openSync(`${target}-${hash}.${extension}`, "r")
+    fsyncSync(descriptor)
+    closeSync(descriptor)
+  }
+  syncFolder(environment.packFolder)
+  return `pack-${hash}`
+}
+
+function listPacks({ packFolder }: SnapshotEnvironment): Pack[] {
+  const names = readdirSync(packFolder).filter((name) => /^pack-[0-9a-f]{40}\.idx$/.test(name))
+  return names.map((file) => {
+    const name = file.slice(0, -4)
+    return { name, size: statSync(join(packFolder, `${name}.pack`), { throwIfNoEntry: false })?.size ?? 0 }
+  })
+}
+
+function choosePacks(packs: Pack[]): Pack[] {
+  const sorted = packs.sort((a, b) => a.size - b.size)
+  let total = 0
+  let count = 0
+  for (const [i, pack] of sorted.entries()) {
+    if (pack.size < growth * total) count = i + 1
+    total += pack.size
+  }
+  return sorted.slice(0, count)
+}
+
+/** The index goes first: without it git does not look for the pack. */
+function removePacks({ packFolder }: SnapshotEnvironment, packs: readonly Pack[], except: string | undefined): void {
+  for (const { name } of packs) {
+    if (name === except) continue
+    for (const extension of ["idx", "rev", "pack"]) removeFile(join(packFolder, `${name}.${extension}`))
+  }
+}
+
+/** Files that a killed process left; old enough that nobody writes them any more. */
+function removeRubbish(environment: SnapshotEnvironment): void {
+  const before = Date.now() - staleTemporaryMs
+  for (const folder of [environment.packFolder, environment.store]) {
+    for (const name of readdirSync(folder)) {
+      if (!/^tmp_|^tmp-ref-|\.tmp$/.test(name)) continue
+      const path = join(folder, name)
+      if ((statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? before) < before) removeFile(path)
+    }
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * Folders as they were when we last read their names. A folder whose times have not changed has the same names in it,
+ * so only changed folders are read again. Also the only place that knows which folders are empty: git does not.
+ */
+import type { Stats } from "node:fs"
+import type { BytePath } from "./byte-path.js"
+
+export interface KnownDirectory {
+  readonly inode: number
+  readonly modified: number
+  readonly changed: number
+  /** When its names were read, in milliseconds; 0: read again whatever the times say. */
+  readonly readAt: number
+  readonly isEmpty: boolean
+  /** Ignored by git, but something inside may be asked for by `capture.include`. */
+  readonly onlyIncluded: boolean
+}
+
+export interface DirectoryTable {
+  readonly entries: ReadonlyMap<BytePath, KnownDirectory>
+  /** Grows with each change. */
+  readonly version: number
+  set(path: BytePath, directory: KnownDirectory): void
+  delete(path: BytePath): void
+  clear(): void
+  listEmpty(): BytePath[]
+}
+
+export function createDirectoryTable(entries = new Map<BytePath, KnownDirectory>()): DirectoryTable {
+  let version = 0
+  return {
+    entries,
+    get version() {
+      return version
+    },
+    set(path, directory) {
+      entries.set(path, directory)
+      version++
+    },
+    delete(path) {
+      if (entries.delete(path)) version++
+    },
+    clear() {
+      entries.clear()
+      version++
+    },
+    listEmpty() {
+      const empty: BytePath[] = []
+      for (const [path, directory] of entries) if (directory.isEmpty && path !== "") empty.push(path)
+      return empty.sort()
+    },
+  }
+}
+
+export function describeDirectory(
+  stat: Stats,
+  readAt: number,
+  isEmpty: boolean,
+  onlyIncluded: boolean,
+): KnownDirectory {
+  const newest = Math.max(stat.mtimeMs, stat.ctimeMs)
+  const coarse = stat.mtimeMs % 1 === 0 && stat.ctimeMs % 1 === 0
+  // Too fresh to trust: a name added in the same tick of the clock would not show.
+  const settled = newest + (coarse ? 2100 : 50) < readAt
+  return {
+    inode: stat.ino,
+    modified: stat.mtimeMs,
+    changed: stat.ctimeMs,
+    readAt: settled ? readAt : 0,
+    isEmpty,
+    onlyIncluded,
+  }
+}
+
+/** Whether the names in the folder are surely those we read. */
+export function isUnchanged(known: KnownDirectory, stat: Stats): boolean {
+  return (
+    known.readAt !== 0 && known.modified === stat.mtimeMs && known.changed === stat.ctimeMs && known.inode === stat.ino
+  )
+}
+
+export function formatDirectoryTable(table: DirectoryTable): string {
+  const lines: string[] = []
+  for (const [path, d] of table.entries) {
+    const flags = (d.isEmpty ? 1 : 0) + (d.onlyIncluded ? 2 : 0)
+    lines.push(`${d.inode} ${d.modified} ${d.changed} ${d.readAt} ${flags} ${path}`)
+  }
+  return lines.join("\0")
+}
+
+export function parseDirectoryTable(text: string): DirectoryTable {
+  const entries = new Map<BytePath, KnownDirectory>()
+  for (const line of text === "" ? [] : text.split("\0")) {
+    const words = line.split(" ", 5)
+    const parts = words.map(Number) as [number, number, number, number, number]
+    const path = line.slice(words.join(" ").length + 1)
+    entries.set(path, {
+      inode: parts[0],
+      modified: parts[1],
+      changed: parts[2],
+      readAt: parts[3],
+      isEmpty: (parts[4] & 1) !== 0,
+      onlyIncluded: (parts[4] & 2) !== 0,
+    })
+  }
+  return createDirectoryTable(entries)
+}

@@ -1,0 +1,63 @@
+/** Files that are whole and on disk, or not there: temporary name, fsync, rename, fsync of the folder. */
+import { randomBytes } from "node:crypto"
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs"
+import { dirname } from "node:path"
+
+/** Replaces a file in one step. Without `durable` a power cut may bring the old content back, never a torn one. */
+export function replaceFile(
+  path: string,
+  content: Buffer | string,
+  options: { durable: boolean; mode?: number },
+): void {
+  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`
+  try {
+    writeNewFile(temporary, content, options)
+    renameSync(temporary, path)
+  } catch (error) {
+    removeFile(temporary)
+    throw error
+  }
+  if (options.durable) syncFolder(dirname(path))
+}
+
+/** Writes a file that must not exist yet. The caller makes its name durable. */
+export function writeNewFile(
+  path: string,
+  content: Buffer | string,
+  options: { durable: boolean; mode?: number },
+): void {
+  const bytes = typeof content === "string" ? Buffer.from(content, "utf8") : content
+  const descriptor = openSync(path, "wx", options.mode ?? 0o644)
+  try {
+    for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at)
+    if (options.durable) fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Makes names in a folder durable. Not every system lets a folder be opened; there it is the best one can do. */
+export function syncFolder(path: string | Buffer): void {
+  if (process.platform === "win32") return
+  const descriptor = openSync(path, "r")
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Removes a file if it is there. */
+export function removeFile(path: string | Buffer): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
+  }
+}
+
+/** Makes a folder and the folders above it, durable from the first new one on. */
+export function makeFolder(path: string, mode?: number): void {
+  const first = mkdirSync(path, { recursive: true, ...(mode === undefined ? {} : { mode }) })
+  if (first !== undefined) syncFolder(dirname(first))
+}

@@ -1,0 +1,239 @@
+/**
+ * Finds the paths that may differ from the last snapshot: the exact way, which looks at every file and folder, and the
+ * hinted way, which looks only where something is said to have happened. Both only name candidates; their content
+ * decides.
+ */
+import { lstatSync, statSync } from "node:fs"
+import { join } from "node:path"
+import type { BytePath } from "./byte-path.js"
+import { foldersAbove, isInside, nameOf, parentOf } from "./byte-path.js"
+import { isUnchanged } from "./directory-table.js"
+import { isSettled } from "./file-stat.js"
+import { treeMode } from "./git-objects.js"
+import type { Git } from "./git-process.js"
+import type { IgnoreRules } from "./ignore-rules.js"
+import type { ObjectReader } from "./object-reader.js"
+import type { ScanState } from "./scan-state.js"
+import { findEntry, listTree } from "./trees.js"
+import type { UserRepository } from "./user-repository.js"
+import { walkFolders } from "./walk-folders.js"
+import type { WorkspaceFiles } from "./workspace-files.js"
+
+export interface ScanContext {
+  readonly git: Git
+  readonly store: string
+  readonly state: ScanState
+  readonly reader: ObjectReader
+  readonly files: WorkspaceFiles
+  readonly rules: IgnoreRules
+  readonly repository: UserRepository | undefined
+  readonly signal: AbortSignal
+  readonly now: () => number
+  /** Files of the last tree by folder, where they are in memory already. */
+  readonly seeded?: ReadonlyMap<BytePath, ReadonlySet<BytePath>>
+}
+
+export interface Candidates {
+  readonly paths: Set<BytePath>
+  /** In the last snapshot, still there, and now left out by a rule. */
+  readonly ignored: Set<BytePath>
+  readonly unreadable: BytePath[]
+}
+
+/** Looks at everything. The state's folder table is brought up to date on the way. */
+export async function findChangesExactly(context: ScanContext): Promise<Candidates> {
+  const { state, rules } = context
+  context.files.refresh()
+  const rulesChanged = state.rules !== rules.signature
+  if (rulesChanged) state.directories.clear()
+  const isFirst = state.lastCommit === null
+  const [stale, forced, walked] = await Promise.all([
+    listStale(context),
+    refreshForced(context),
+    state.directories.entries.size === 0
+      ? walkFolders([""], walkOptions(context, rulesChanged && !isFirst))
+      : checkFolders(context),
+  ])
+  const paths = new Set<BytePath>([...stale, ...forced.look, ...walked.found])
+  for (const path of state.skipped.keys()) if (!state.directories.entries.has(path)) paths.add(path)
+  for (const [path, overlay] of state.overlay) {
+    if (overlay !== "ignored") paths.add(path)
+    else paths.delete(path)
+  }
+  if (!rulesChanged && (await touchesRules(context, paths))) {
+    state.rules = ""
+    return findChangesExactly(context)
+  }
+  const ignored = rulesChanged && !isFirst ? await findNewlyIgnored(context, walked.found) : forced.dropped
+  state.rules = rules.signature
+  return { paths, ignored, unreadable: walked.unreadable }
+}
+
+function walkOptions(context: ScanContext, askKnown: boolean) {
+  const { files, rules, reader, state, signal, now, seeded } = context
+  const none = new Set<BytePath>()
+  return {
+    files,
+    rules,
+    signal,
+    now,
+    askKnown,
+    table: state.directories,
+    knownNames: async (folder: BytePath) => {
+      if (seeded !== undefined) return seeded.get(folder) ?? none
+      const entry = await findEntry(reader, state.lastTree, folder)
+      return entry?.mode === treeMode ? reader.tree(entry.id) : none
+    },
+  }
+}
+
+/** Files of the index whose stat is not what the index says; git compares, we decide. */
+async function listStale({ git, state, store, files, signal }: ScanContext): Promise<BytePath[]> {
+  if (state.indexFile === null) return []
+  const { stdout } = await git.run(["diff-files", "--raw", "-z", "--no-renames"], {
+    workTree: files.root,
+    indexFile: join(store, state.indexFile),
+    signal,
+  })
+  const parts = stdout.toString("latin1").split("\0")
+  return parts.filter((_, i) => i % 2 === 1)
+}
+
+/** Reads the folders whose times changed, and those that are new inside them. */
+async function checkFolders(context: ScanContext) {
+  const { state, files, signal } = context
+  const again: BytePath[] = []
+  const gone = new Set<BytePath>()
+  let count = 0
+  for (const [path, known] of state.directories.entries) {
+    if (++count % 2000 === 0) signal.throwIfAborted()
+    const stat = path !== "" && gone.has(parentOf(path)) ? undefined : lookAtFolder(files, path)
+    if (stat === undefined) gone.add(path)
+    else if (!isUnchanged(known, stat)) again.push(path)
+  }
+  for (const path of gone) state.directories.delete(path)
+  return walkFolders(again, walkOptions(context, false))
+}
+
+function lookAtFolder(files: WorkspaceFiles, path: BytePath) {
+  const stat = lstatSync(files.resolve(path), { throwIfNoEntry: false })
+  return stat?.isDirectory() ? stat : undefined
+}
+
+/** A .gitignore file that changed, came or went decides anew about files we know. */
+async function touchesRules({ state, files }: ScanContext, paths: ReadonlySet<BytePath>): Promise<boolean> {
+  for (const path of paths) {
+    if (nameOf(path) !== ".gitignore") continue
+    const known = state.overlay.get(path)
+    const found = files.look(path)
+    if (known === "gone" && found.kind === "absent") continue
+    const isKnown = typeof known === "object" && found.kind === "file" && found.stat === known.stat
+    if (isKnown && isSettled(known.stat, known.seenAt)) continue
+    return true
+  }
+  return false
+}
+
+/** After a change of rules: what the last snapshot holds and the walk did not find, though it is there. */
+async function findNewlyIgnored({ state, reader, files }: ScanContext, found: readonly BytePath[]) {
+  const captured = new Set(found)
+  const ignored = new Set<BytePath>()
+  for (const path of (await listTree(reader, state.lastTree)).keys()) {
+    if (captured.has(path) || state.forced.has(path)) continue
+    if (files.look(path).kind !== "absent") ignored.add(path)
+  }
+  return ignored
+}
+
+/** Files the user's git tracks although a rule ignores them; read again when the user's index changed. */
+async function refreshForced(context: ScanContext): Promise<{ look: BytePath[]; dropped: Set<BytePath> }> {
+  const { state, repository, rules, signal, git, reader } = context
+  const indexFile = repository && join(repository.gitDirectory, "index")
+  const version = indexFile === undefined ? "" : fileVersion(indexFile)
+  const dropped = new Set<BytePath>()
+  if (version !== state.userIndex || state.rules !== rules.signature) {
+    const before = state.forced
+    state.forced = new Set()
+    if (repository !== undefined && version !== "none") {
+      const { stdout, exitCode } = await git.run(["ls-files", "-c", "-i", "--exclude-standard", "-z"], {
+        workTree: repository.root,
+        indexFile: indexFile as string,
+        accept: [1, 128],
+        signal,
+      })
+      const prefix = repository.prefix === "" ? "" : `${repository.prefix}/`
+      for (const path of exitCode === 0 ? stdout.toString("latin1").split("\0") : []) {
+        const inner = path.slice(prefix.length)
+        if (path !== "" && path.startsWith(prefix) && !rules.isExcluded(inner, false)) state.forced.add(inner)
+      }
+    }
+    for (const path of before) if (!state.forced.has(path)) dropped.add(path)
+    state.userIndex = version
+  }
+  const look: BytePath[] = []
+  for (const path of state.forced) {
+    if (!(await findEntry(reader, state.lastTree, path))) look.push(path)
+  }
+  return { look, dropped }
+}
+
+export function fileVersion(path: string): string {
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return stat === undefined ? "none" : `${stat.ino}-${stat.mtimeNs}-${stat.ctimeNs}-${stat.size}`
+}
+
+/**
+ * Looks only at the given paths and what is new below them. Returns undefined when that can't be right: the rules
+ * changed, or nothing was ever scanned.
+ */
+export async function findChangesAt(context: ScanContext, hints: Iterable<BytePath>): Promise<Candidates | undefined> {
+  const { state, files, rules, reader } = context
+  files.refresh()
+  if (state.rules !== rules.signature || state.directories.entries.size === 0) return undefined
+  const paths = new Set<BytePath>()
+  const read = new Set<BytePath>()
+  for (const path of state.skipped.keys()) (state.directories.entries.has(path) ? read : paths).add(path)
+  for (const path of hints) {
+    if (decidesRules(path)) return undefined
+    if (isExcludedAnywhere(rules, path)) continue
+    const entry = await findEntry(reader, state.lastTree, path)
+    const found = files.look(path)
+    const wasFile = entry !== undefined && entry.mode !== treeMode
+    if (wasFile) paths.add(path)
+    if (wasFile && found.kind === "file") continue
+    if (found.kind !== "folder") {
+      forgetFolders(state, path)
+      if (entry?.mode === treeMode)
+        for (const inner of (await listTree(reader, entry.id, path)).keys()) paths.add(inner)
+    }
+    read.add(nearestKnown(context, found.kind === "folder" ? path : parentOf(path)))
+  }
+  const walked = await walkFolders([...read], walkOptions(context, false))
+  for (const path of walked.found) {
+    if (decidesRules(path)) return undefined
+    paths.add(path)
+  }
+  return { paths, ignored: new Set(), unreadable: walked.unreadable }
+}
+
+function decidesRules(path: BytePath): boolean {
+  return nameOf(path) === ".gitignore" || path === ".keepupignore"
+}
+
+function forgetFolders({ directories }: ScanState, path: BytePath): void {
+  if (!directories.entries.has(path)) return
+  for (const known of [...directories.entries.keys()]) if (isInside(known, path)) directories.delete(known)
+}
+
+/** The folder itself if we know it, or the closest one above that we know: reading it finds what is new. */
+function nearestKnown({ state, files }: ScanContext, path: BytePath): BytePath {
+  let folder = path
+  while (folder !== "" && !(state.directories.entries.has(folder) && lookAtFolder(files, folder))) {
+    folder = parentOf(folder)
+  }
+  return folder
+}
+
+function isExcludedAnywhere(rules: IgnoreRules, path: BytePath): boolean {
+  return rules.isExcluded(path, false) || foldersAbove(path).some((folder) => rules.isExcluded(folder, true))
+}

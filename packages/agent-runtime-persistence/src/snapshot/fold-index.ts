@@ -1,0 +1,54 @@
+/**
+ * Brings the index git scans with up to date with what the snapshots saw since, so that git again reports nothing for
+ * files that did not change. Written beside the old one; whoever still scans with the old one is not disturbed.
+ */
+import { randomBytes } from "node:crypto"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import type { BytePath } from "./byte-path.js"
+import { removeFile, syncFolder, writeNewFile } from "./durable-file.js"
+import { isSettledForGit, withoutSize } from "./file-stat.js"
+import { formatIndex, parseIndex, type WritableEntry } from "./git-index.js"
+import type { KnownFile, ScanState } from "./scan-state.js"
+
+const namePrefix = "index-"
+
+/** Writes a new index and changes the state to use it. The state's last tree must hold exactly index and overlay. */
+export function foldIndex(store: string, state: ScanState): void {
+  const old = state.indexFile === null ? [] : parseIndex(readFileSync(join(store, state.indexFile))).entries
+  state.indexFile = writeIndex(store, merge(old, state.overlay))
+  state.indexTree = state.lastTree
+  // A file that was touched just now is looked at again next time, whatever git says of it.
+  for (const [path, known] of state.overlay) {
+    if (typeof known !== "object" || isSettledForGit(known.stat, known.seenAt)) state.overlay.delete(path)
+  }
+}
+
+export function writeIndex(store: string, entries: readonly WritableEntry[]): string {
+  const name = namePrefix + randomBytes(6).toString("hex")
+  writeNewFile(join(store, name), formatIndex(entries), { durable: true })
+  syncFolder(store)
+  return name
+}
+
+/** Removes index files no state names any more. Call under the lock. */
+export function removeOldIndexes(store: string, current: string | null): void {
+  for (const name of readdirSync(store)) {
+    if (name.startsWith(namePrefix) && name !== current) removeFile(join(store, name))
+  }
+}
+
+function merge(
+  old: readonly WritableEntry[],
+  overlay: ReadonlyMap<BytePath, KnownFile | "gone" | "ignored">,
+): WritableEntry[] {
+  const merged: WritableEntry[] = old.filter((entry) => !overlay.has(entry.path))
+  const added: WritableEntry[] = []
+  for (const [path, known] of overlay) {
+    if (typeof known !== "object") continue
+    const stat = isSettledForGit(known.stat, known.seenAt) ? known.stat : withoutSize(known.stat)
+    added.push({ path, mode: Number.parseInt(known.mode, 8), id: known.id, stat })
+  }
+  if (added.length === 0) return merged
+  return [...merged, ...added].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
+}

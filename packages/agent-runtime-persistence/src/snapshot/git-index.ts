@@ -1,0 +1,167 @@
+/** Git's index file, read and written without git: versions 2 to 4 in, version 4 out. */
+import { createHash } from "node:crypto"
+import { KeepupError } from "@ku0/agent-runtime-core"
+import type { BytePath } from "./byte-path.js"
+import type { FileStat } from "./file-stat.js"
+
+export interface IndexEntry {
+  readonly path: BytePath
+  /** As in the index: 0o100644, 0o100755, 0o120000, or 0o160000 for a submodule. */
+  readonly mode: number
+  readonly id: string
+  readonly stat: FileStat
+  /** 0, or 1 to 3 for an unmerged path. */
+  readonly stage: number
+  readonly skipWorktree: boolean
+  readonly intentToAdd: boolean
+}
+
+export interface ParsedIndex {
+  readonly entries: IndexEntry[]
+  /** Folder → tree id, where the index knows that the folder's entries make that tree. */
+  readonly trees: Map<BytePath, string>
+  /** The index is one half; the other is in a shared file. */
+  readonly isSplit: boolean
+  /** Entries may stand for whole folders. */
+  readonly isSparse: boolean
+}
+
+/** Parses an index with SHA-1 ids, or throws `CORRUPT`. */
+export function parseIndex(data: Buffer): ParsedIndex {
+  if (data.length < 32 || data.toString("latin1", 0, 4) !== "DIRC") throw corrupt("no index header")
+  const version = data.readUInt32BE(4)
+  const count = data.readUInt32BE(8)
+  if (version < 2 || version > 4) throw corrupt(`index version ${version}`)
+  const entries: IndexEntry[] = []
+  let at = 12
+  let previous = ""
+  for (let i = 0; i < count; i++) {
+    const flags = data.readUInt16BE(at + 60)
+    const extended = (flags & 0x4000) !== 0 ? data.readUInt16BE(at + 62) : 0
+    const name = at + ((flags & 0x4000) !== 0 ? 64 : 62)
+    let path: string
+    let next: number
+    if (version === 4) {
+      const [strip, start] = readOffset(data, name)
+      const end = data.indexOf(0, start)
+      path = previous.slice(0, previous.length - strip) + data.toString("latin1", start, end)
+      next = end + 1
+    } else {
+      const end = data.indexOf(0, name)
+      path = data.toString("latin1", name, end)
+      next = at + ((end - at + 8) & ~7)
+    }
+    previous = path
+    entries.push({
+      path,
+      mode: data.readUInt32BE(at + 24),
+      id: data.toString("hex", at + 40, at + 60),
+      stat: data.toString("hex", at, at + 40),
+      stage: (flags >> 12) & 3,
+      skipWorktree: (extended & 0x4000) !== 0,
+      intentToAdd: (extended & 0x2000) !== 0,
+    })
+    at = next
+  }
+  return { entries, ...readExtensions(data, at) }
+}
+
+function readExtensions(data: Buffer, start: number): Omit<ParsedIndex, "entries"> {
+  let trees = new Map<BytePath, string>()
+  let isSplit = false
+  let isSparse = false
+  for (let at = start; at + 8 <= data.length - 20; ) {
+    const name = data.toString("latin1", at, at + 4)
+    const size = data.readUInt32BE(at + 4)
+    if (name === "TREE") trees = parseCacheTree(data.subarray(at + 8, at + 8 + size))
+    else if (name === "link") isSplit = true
+    else if (name === "sdir") isSparse = true
+    else if (name[0] !== name[0]?.toUpperCase()) throw corrupt(`index extension ${name}`)
+    at += 8 + size
+  }
+  return { trees, isSplit, isSparse }
+}
+
+function parseCacheTree(data: Buffer): Map<BytePath, string> {
+  const trees = new Map<BytePath, string>()
+  let at = 0
+  function readFolder(parent: BytePath | undefined): void {
+    const end = data.indexOf(0, at)
+    const name = data.toString("latin1", at, end)
+    const line = data.indexOf(10, end)
+    const [entries, subtrees] = data
+      .toString("latin1", end + 1, line)
+      .split(" ")
+      .map(Number) as [number, number]
+    const path = parent === undefined ? "" : parent === "" ? name : `${parent}/${name}`
+    at = line + 1
+    if (entries >= 0) {
+      trees.set(path, data.toString("hex", at, at + 20))
+      at += 20
+    }
+    for (let i = 0; i < subtrees; i++) readFolder(path)
+  }
+  if (data.length > 0) readFolder(undefined)
+  return trees
+}
+
+export interface WritableEntry {
+  readonly path: BytePath
+  readonly mode: number
+  readonly id: string
+  readonly stat: FileStat
+}
+
+/** Entries must be sorted by path and have no duplicates. */
+export function formatIndex(entries: readonly WritableEntry[]): Buffer {
+  let room = 32
+  for (const entry of entries) room += 72 + entry.path.length
+  const data = Buffer.allocUnsafe(room)
+  data.write("DIRC", 0, "latin1")
+  data.writeUInt32BE(4, 4)
+  data.writeUInt32BE(entries.length, 8)
+  let at = 12
+  let previous = ""
+  for (const entry of entries) {
+    at += data.write(entry.stat, at, "hex")
+    data.writeUInt32BE(entry.mode, at - 16)
+    at += data.write(entry.id, at, "hex")
+    at = data.writeUInt16BE(Math.min(entry.path.length, 0xfff), at)
+    const shared = sharedLength(previous, entry.path)
+    at = writeOffset(data, at, previous.length - shared)
+    at += data.write(entry.path.slice(shared), at, "latin1")
+    data[at++] = 0
+    previous = entry.path
+  }
+  const body = data.subarray(0, at)
+  return Buffer.concat([body, createHash("sha1").update(body).digest()])
+}
+
+function sharedLength(a: string, b: string): number {
+  const end = Math.min(a.length, b.length)
+  let i = 0
+  while (i < end && a.charCodeAt(i) === b.charCodeAt(i)) i++
+  return i
+}
+
+function readOffset(data: Buffer, start: number): [number, number] {
+  let at = start
+  let byte = data[at++] as number
+  let value = byte & 127
+  while ((byte & 128) !== 0) {
+    byte = data[at++] as number
+    value = (value + 1) * 128 + (byte & 127)
+  }
+  return [value, at]
+}
+
+function writeOffset(data: Buffer, start: number, value: number): number {
+  const bytes = [value & 127]
+  for (let rest = value >> 7; rest > 0; rest >>= 7) bytes.unshift(128 | (--rest & 127))
+  for (const [i, byte] of bytes.entries()) data[start + i] = byte
+  return start + bytes.length
+}
+
+function corrupt(what: string): KeepupError {
+  return new KeepupError("CORRUPT", `Not a readable git index: ${what}.`)
+}

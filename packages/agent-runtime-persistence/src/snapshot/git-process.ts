@@ -1,0 +1,134 @@
+/**
+ * The only place that starts git. Nothing of the caller reaches it: every `GIT_*` is dropped, no system or user
+ * configuration is read, hooks, templates, signing and prompts are off, and no optional lock is taken.
+ */
+import { type ChildProcess, spawn } from "node:child_process"
+import { KeepupError } from "@ku0/agent-runtime-core"
+
+export interface GitOptions {
+  /** The git program; found through `PATH` of the environment by default. */
+  readonly program?: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** The shadow repository. */
+  readonly gitDirectory: string
+}
+
+export interface RunGitOptions {
+  readonly input?: Buffer | string
+  readonly workTree?: string
+  readonly indexFile?: string
+  readonly gitDirectory?: string
+  /** Exit codes that are an answer and not a failure. 0 always is. */
+  readonly accept?: readonly number[]
+  readonly signal?: AbortSignal
+  /** Read the user's and the system's settings too. Only ever for `git config`. */
+  readonly userHome?: string
+}
+
+export interface GitResult {
+  readonly stdout: Buffer
+  readonly exitCode: number
+}
+
+export interface Git {
+  /** Runs git to its end. Output has no limit. Throws `UNAVAILABLE` without git, `CANCELLED` on abort. */
+  run(args: readonly string[], options?: RunGitOptions): Promise<GitResult>
+  /** Starts git with pipes; the caller owns the process. */
+  start(args: readonly string[], options?: RunGitOptions): ChildProcess
+}
+
+const settings = [
+  "-c",
+  "core.hooksPath=/dev/null",
+  "-c",
+  "gc.auto=0",
+  "-c",
+  "maintenance.auto=false",
+  "-c",
+  "core.fsmonitor=false",
+]
+
+export function createGit(options: GitOptions): Git {
+  const base = cleanEnvironment(options.environment)
+  const program = options.program ?? "git"
+
+  function start(args: readonly string[], run: RunGitOptions = {}): ChildProcess {
+    const env: Record<string, string> = { ...base, GIT_DIR: run.gitDirectory ?? options.gitDirectory }
+    if (run.userHome !== undefined) {
+      env.HOME = run.userHome
+      for (const name of ["GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL"]) delete env[name]
+    }
+    if (run.workTree !== undefined) env.GIT_WORK_TREE = run.workTree
+    if (run.indexFile !== undefined) env.GIT_INDEX_FILE = run.indexFile
+    return spawn(program, ["--no-optional-locks", ...settings, ...args], {
+      cwd: run.workTree ?? options.gitDirectory,
+      env,
+      stdio: ["pipe", "pipe", "pipe"],
+      windowsHide: true,
+      ...(run.signal === undefined ? {} : { signal: run.signal, killSignal: "SIGKILL" as const }),
+    })
+  }
+
+  function run(args: readonly string[], runOptions: RunGitOptions = {}): Promise<GitResult> {
+    return new Promise((resolve, reject) => {
+      const child = start(args, runOptions)
+      const stdout: Buffer[] = []
+      let stderr = ""
+      child.stdout?.on("data", (chunk: Buffer) => stdout.push(chunk))
+      child.stderr?.on("data", (chunk: Buffer) => {
+        if (stderr.length < 10_000) stderr += chunk.toString("utf8")
+      })
+      child.on("error", (cause) => reject(explainStart(cause, runOptions.signal)))
+      child.stdin?.on("error", () => {}) // git may end before it read everything; its exit code says how it went
+      child.on("close", (code, signal) => {
+        const exitCode = code ?? 128
+        if (runOptions.signal?.aborted) reject(cancelled())
+        else if (exitCode === 0 || runOptions.accept?.includes(exitCode)) {
+          resolve({ stdout: Buffer.concat(stdout), exitCode })
+        } else reject(failed(args, signal ?? exitCode, stderr))
+      })
+      child.stdin?.end(runOptions.input ?? "")
+    })
+  }
+
+  return { run, start }
+}
+
+/** The caller's environment without anything that steers git. */
+export function cleanEnvironment(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const clean: Record<string, string> = {}
+  for (const [name, value] of Object.entries(environment)) {
+    if (value !== undefined && !name.toUpperCase().startsWith("GIT_")) clean[name] = value
+  }
+  return {
+    ...clean,
+    LC_ALL: "C",
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    GIT_ATTR_NOSYSTEM: "1",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_NO_LAZY_FETCH: "1",
+    GIT_NO_REPLACE_OBJECTS: "1",
+  }
+}
+
+function explainStart(cause: Error, signal: AbortSignal | undefined): KeepupError {
+  if (signal?.aborted) return cancelled()
+  return new KeepupError("UNAVAILABLE", `git could not be started: ${cause.message}.`, {
+    cause,
+    hint: "Install git 2.32 or newer and make sure it is on PATH.",
+  })
+}
+
+function cancelled(): KeepupError {
+  return new KeepupError("CANCELLED", "git was stopped before it ended.")
+}
+
+function failed(args: readonly string[], exit: number | string, stderr: string): KeepupError {
+  const full = /No space left on device|Disk quota exceeded/.test(stderr)
+  return new KeepupError(full ? "UNAVAILABLE" : "INTERNAL", `git ${args[0]} ended with ${exit}: ${stderr.trim()}`, {
+    hint: full ? "Free some disk space and try again." : "Run the check of the snapshot store.",
+    details: { command: args[0], exit },
+  })
+}

@@ -1,0 +1,132 @@
+/**
+ * Decides what each candidate path is now, and puts content the store does not have yet into the pack. Reading and
+ * hashing happen here; compression of many files happens beside, so that two cores work.
+ */
+
+import { setImmediate as yieldToOthers } from "node:timers/promises"
+import { promisify } from "node:util"
+import { deflate } from "node:zlib"
+import type { SkipReason } from "@ku0/agent-runtime-core"
+import type { BytePath } from "./byte-path.js"
+import { isSettled } from "./file-stat.js"
+import { objectId, treeMode } from "./git-objects.js"
+import type { ObjectReader } from "./object-reader.js"
+import { deflateOptions, type PackWriter } from "./pack-writer.js"
+import type { KnownFile, ScanState } from "./scan-state.js"
+import { type FileEntry, findEntry } from "./trees.js"
+import type { WorkspaceFiles } from "./workspace-files.js"
+
+export interface HashOptions {
+  readonly files: WorkspaceFiles
+  readonly reader: ObjectReader
+  readonly state: ScanState
+  readonly pack: PackWriter
+  readonly now: () => number
+  /** When to stop; what is left is skipped. */
+  readonly isOver: () => boolean
+  /** Must not throw. */
+  readonly onProgress?: (done: number, total: number) => void
+}
+
+export interface Hashed {
+  /** Differences from the state's last tree. */
+  readonly changes: Map<BytePath, FileEntry | null>
+  /** What was seen, also where nothing changed. */
+  readonly seen: Map<BytePath, KnownFile | "gone">
+  readonly skipped: Map<BytePath, SkipReason>
+  /** Files more than before; negative when files went. */
+  readonly growth: number
+}
+
+const deflateAsync = promisify(deflate) as (data: Buffer, options: object) => Promise<Buffer>
+/** From this many candidates on, or for a file this large, compression goes to other threads. */
+const manyFiles = 64
+const largeFile = 1 << 20
+const bytesInFlight = 16 << 20
+
+export async function hashCandidates(paths: Iterable<BytePath>, options: HashOptions): Promise<Hashed> {
+  const { files, reader, state, pack, now } = options
+  const changes = new Map<BytePath, FileEntry | null>()
+  const seen = new Map<BytePath, KnownFile | "gone">()
+  const skipped = new Map<BytePath, SkipReason>()
+  const sorted = [...paths].sort()
+  const compress = createCompressor(pack, sorted.length >= manyFiles)
+  let growth = 0
+  let lastYield = performance.now()
+  for (const [done, path] of sorted.entries()) {
+    const before = await findEntry(reader, state.lastTree, path)
+    const old = before?.mode === treeMode ? undefined : before
+    const present = options.isOver() ? ({ kind: "skipped", reason: "time-budget" } as const) : look(path)
+    if (present.kind === "skipped") skipped.set(path, present.reason)
+    if (present.kind !== "file") {
+      seen.set(path, "gone")
+      if (old !== undefined) {
+        changes.set(path, null)
+        growth--
+      }
+    } else {
+      seen.set(path, present.file)
+      if (old === undefined) growth++
+      if (old?.id !== present.file.id || old.mode !== present.file.mode) {
+        changes.set(path, { mode: present.file.mode, id: present.file.id })
+      }
+      if (present.data !== undefined && old?.id !== present.file.id) await compress.add(present.file.id, present.data)
+    }
+    if (performance.now() - lastYield > 15) {
+      options.onProgress?.(done, sorted.length)
+      await yieldToOthers()
+      lastYield = performance.now()
+    }
+  }
+  await compress.finish()
+  options.onProgress?.(sorted.length, sorted.length)
+  return { changes, seen, skipped, growth }
+
+  function look(path: BytePath) {
+    const known = state.overlay.get(path)
+    const seenAt = now()
+    if (typeof known === "object") {
+      const found = files.look(path)
+      if (found.kind === "file" && found.stat === known.stat && isSettled(known.stat, known.seenAt)) {
+        return { kind: "file" as const, file: known, data: undefined }
+      }
+    }
+    const content = files.read(path)
+    if (content.kind !== "content") return content
+    const id = objectId("blob", content.data)
+    const file: KnownFile = { mode: content.mode, id, stat: content.stat, seenAt }
+    return { kind: "file" as const, file, data: content.data }
+  }
+}
+
+function createCompressor(pack: PackWriter, many: boolean) {
+  let inFlight = 0
+  let failure: unknown
+  const running = new Set<Promise<void>>()
+  return {
+    async add(id: string, data: Buffer): Promise<void> {
+      if (failure !== undefined) throw failure
+      if (pack.has(id)) return
+      if (!many && data.length < largeFile) {
+        pack.add(id, "blob", data)
+        return
+      }
+      inFlight += data.length + 1024
+      const work: Promise<void> = deflateAsync(data, deflateOptions)
+        .then((deflated) => pack.add(id, "blob", data, deflated))
+        .catch((error) => {
+          failure ??= error
+        })
+        .finally(() => {
+          inFlight -= data.length + 1024
+          running.delete(work)
+        })
+      running.add(work)
+      while (inFlight > bytesInFlight || running.size > 128) await Promise.race(running)
+    },
+    async finish(): Promise<void> {
+      await Promise.all(running)
+      if (failure !== undefined) throw failure
+    },
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * Which paths are left out of a snapshot. Git decides for .gitignore files and the user's own exclude files, which are
+ * handed to the isolated git explicitly; keepup's patterns are matched here.
+ */
+import { createHash } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { type BytePath, joinPath, nameOf } from "./byte-path.js"
+import { replaceFile } from "./durable-file.js"
+import type { Git } from "./git-process.js"
+import { createPatternList, type PatternList } from "./ignore-patterns.js"
+import { expandHome, readText, type UserRepository } from "./user-repository.js"
+
+export interface IgnoreRules {
+  /** Changes when anything but a .gitignore file changed that decides what is captured. */
+  readonly signature: string
+  readonly include: PatternList
+  /** Left out whatever git says: keepup's own files and `.keepupignore`. */
+  isExcluded(path: BytePath, isFolder: boolean): boolean
+  /** Those of the paths that git ignores. */
+  findIgnored(paths: readonly BytePath[], signal?: AbortSignal): Promise<Set<BytePath>>
+}
+
+export interface IgnoreOptions {
+  readonly git: Git
+  readonly shadowDirectory: string
+  readonly workspace: string
+  readonly homeDirectory: string | undefined
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly repository: UserRepository | undefined
+  readonly userConfig: ReadonlyMap<string, string>
+  readonly include: readonly string[]
+  /** Folders of keepup inside the workspace, as paths in it. */
+  readonly ownFolders: readonly BytePath[]
+}
+
+/** Never captured, never touched. */
+const builtIn = ["/.keepup-restore-*/", "/.agents/sessions.db", "/.agents/sessions.db-*"]
+
+/** Reads all sources anew and hands them to the shadow repository. */
+export async function readIgnoreRules(options: IgnoreOptions): Promise<IgnoreRules> {
+  const own = createPatternList(builtIn)
+  const ownFolders = new Set(options.ownFolders)
+  const keepupIgnore = readText(join(options.workspace, ".keepupignore")) ?? ""
+  const excluded = createPatternList(keepupIgnore.replace(/^\ufeff/, "").split("\n"))
+  const userExcludes = readUserExcludes(options)
+  const excludeFile = join(options.shadowDirectory, "info/exclude")
+  if (readBytes(excludeFile) !== userExcludes) {
+    replaceFile(excludeFile, Buffer.from(userExcludes, "latin1"), { durable: false })
+  }
+  const scope = await findScope(options)
+
+  return {
+    signature: createHash("sha1")
+      .update(JSON.stringify([builtIn, options.ownFolders, keepupIgnore, userExcludes, options.include, scope]))
+      .digest("hex"),
+    include: createPatternList(options.include),
+    isExcluded: (path, isFolder) =>
+      nameOf(path) === ".git" ||
+      ownFolders.has(path) ||
+      own.match(path, isFolder) === true ||
+      excluded.match(path, isFolder) === true,
+    async findIgnored(paths, signal) {
+      if (paths.length === 0) return new Set()
+      const input = `${paths.map((path) => `./${joinPath(scope.prefix, path)}`).join("\0")}\0`
+      const { stdout } = await options.git.run(["check-ignore", "--no-index", "-z", "--stdin"], {
+        input: Buffer.from(input, "latin1"),
+        workTree: scope.root,
+        accept: [1],
+        ...(signal === undefined ? {} : { signal }),
+      })
+      const skip = joinPath(scope.prefix, "x").length + 1 // what git echoes starts with "./" and the prefix
+      const ignored = stdout.toString("latin1").split("\0")
+      ignored.pop()
+      return new Set(ignored.map((path) => path.slice(skip)))
+    },
+  }
+}
+
+/**
+ * Rules of a repository around the workspace count too, unless they ignore the workspace as a whole: then it is not
+ * part of that repository's life.
+ */
+async function findScope(options: IgnoreOptions): Promise<{ root: string; prefix: BytePath }> {
+  const { repository, workspace, git } = options
+  if (repository === undefined || repository.prefix === "") return { root: workspace, prefix: "" }
+  const { exitCode } = await git.run(["check-ignore", "--no-index", "-q", "-z", "--stdin"], {
+    input: Buffer.from(`./${repository.prefix}\0`, "latin1"),
+    workTree: repository.root,
+    accept: [1],
+  })
+  return exitCode === 0 ? { root: workspace, prefix: "" } : { root: repository.root, prefix: repository.prefix }
+}
+
+/** `core.excludesFile` first, then `info/exclude`, which wins, as in the user's own git. */
+function readUserExcludes(options: IgnoreOptions): string {
+  const { userConfig, homeDirectory, environment, repository } = options
+  const configHome = environment.XDG_CONFIG_HOME || (homeDirectory && join(homeDirectory, ".config"))
+  const configured = userConfig.get("core.excludesfile")
+  const global =
+    configured === undefined ? configHome && join(configHome, "git/ignore") : expandHome(configured, homeDirectory)
+  const texts = [global, repository && join(repository.commonDirectory, "info/exclude")]
+  return texts.map((path) => (path ? (readBytes(path)?.replace(/^\xef\xbb\xbf/, "") ?? "") : "")).join("\n")
+}
+
+function readBytes(path: string): string | undefined {
+  try {
+    return readFileSync(path, "latin1")
+  } catch {
+    return undefined
+  }
+}

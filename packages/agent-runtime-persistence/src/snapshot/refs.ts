@@ -1,0 +1,128 @@
+/**
+ * Refs of the shadow repository, as git reads them: one file each, or a line of `packed-refs`. All writes happen
+ * under the store's lock, so a ref never needs a lock file of its own that a killed process could leave behind.
+ */
+
+import { randomBytes } from "node:crypto"
+import { readdirSync, readFileSync, renameSync, rmdirSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { KeepupError } from "@ku0/agent-runtime-core"
+import { makeFolder, removeFile, replaceFile, syncFolder, writeNewFile } from "./durable-file.js"
+
+export const checkpointRefs = "refs/keepup/checkpoints/"
+/** The newest snapshot; what `git log` in the shadow repository shows. */
+export const latestRef = "refs/heads/latest"
+/** The tree the index stands for. */
+export const indexTreeRef = "refs/keepup/index-tree"
+
+export interface RefStore {
+  read(name: string): string | undefined
+  /** On disk when it returns, if durable. */
+  write(name: string, id: string, durable?: boolean): void
+  remove(names: readonly string[]): void
+  list(prefix?: string): Map<string, string>
+  /** Moves all refs into one file. */
+  pack(): void
+}
+
+const validName = /^refs\/(?:[A-Za-z0-9_][A-Za-z0-9._-]*\/)*[A-Za-z0-9_][A-Za-z0-9._-]*$/
+
+/** The ref of a checkpoint, or `INVALID_INPUT` for an id git could not take as a name. */
+export function checkpointRef(id: string): string {
+  const name = checkpointRefs + id
+  if (validName.test(name) && !/\.\.|\.lock(\/|$)|\.(\/|$)/.test(name)) return name
+  throw new KeepupError("INVALID_INPUT", `Not a usable checkpoint id: ${JSON.stringify(id)}.`, {
+    hint: "Use letters, digits, dots, dashes and underscores.",
+  })
+}
+
+export function createRefStore(gitDirectory: string): RefStore {
+  const packedFile = join(gitDirectory, "packed-refs")
+
+  function readPacked(): Map<string, string> {
+    const refs = new Map<string, string>()
+    for (const line of readText(packedFile)?.split("\n") ?? []) {
+      const match = /^([0-9a-f]{40}) (refs\/.+)$/.exec(line)
+      if (match) refs.set(match[2] as string, match[1] as string)
+    }
+    return refs
+  }
+
+  function writePacked(refs: Map<string, string>): void {
+    const lines = [...refs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, id]) => `${id} ${name}\n`)
+    replaceFile(packedFile, `# pack-refs with: peeled fully-peeled sorted \n${lines.join("")}`, { durable: true })
+  }
+
+  function readLoose(folder: string, refs: Map<string, string>): void {
+    for (const entry of readdirSync(join(gitDirectory, folder), { withFileTypes: true })) {
+      const name = `${folder}/${entry.name}`
+      if (entry.isDirectory()) readLoose(name, refs)
+      else {
+        const id = readText(join(gitDirectory, name))?.trim()
+        if (id !== undefined && /^[0-9a-f]{40}$/.test(id)) refs.set(name, id)
+      }
+    }
+  }
+
+  function list(prefix = "refs/"): Map<string, string> {
+    const refs = readPacked()
+    readLoose("refs", refs)
+    return new Map([...refs].filter(([name]) => name.startsWith(prefix)))
+  }
+
+  return {
+    read(name) {
+      const id = readText(join(gitDirectory, name))?.trim()
+      return id !== undefined && /^[0-9a-f]{40}$/.test(id) ? id : readPacked().get(name)
+    },
+    write(name, id, durable = true) {
+      const path = join(gitDirectory, name)
+      const temporary = join(gitDirectory, `tmp-ref-${randomBytes(6).toString("hex")}`)
+      makeFolder(dirname(path))
+      try {
+        writeNewFile(temporary, `${id}\n`, { durable })
+        renameSync(temporary, path)
+      } catch (error) {
+        removeFile(temporary)
+        throw error
+      }
+      if (durable) syncFolder(dirname(path))
+    },
+    remove(names) {
+      const packed = readPacked()
+      const before = packed.size
+      for (const name of names) packed.delete(name)
+      if (packed.size !== before) writePacked(packed)
+      for (const name of names) removeFile(join(gitDirectory, name))
+    },
+    list,
+    pack() {
+      const refs = list()
+      writePacked(refs)
+      for (const [name, id] of refs) {
+        if (name === latestRef || readText(join(gitDirectory, name))?.trim() !== id) continue
+        removeFile(join(gitDirectory, name))
+      }
+      removeEmptyFolders(join(gitDirectory, "refs/keepup"))
+    },
+  }
+}
+
+function removeEmptyFolders(folder: string): void {
+  try {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      if (entry.isDirectory()) removeEmptyFolders(join(folder, entry.name))
+    }
+    rmdirSync(folder)
+  } catch {
+    // Not empty, or gone: both are fine.
+  }
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,36 @@
+/** A note on disk while a restore changes files, so that after a crash it can be finished or taken back. */
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { removeFile, replaceFile } from "./durable-file.js"
+
+export interface RestoreJournal {
+  readonly id: string
+  readonly target: string
+  /** The snapshot of the workspace before the restore. */
+  readonly safety: string
+  readonly paths?: readonly string[] | undefined
+  readonly startedAt: number
+}
+
+/** Where the new content waits, in the workspace; no snapshot ever holds it. */
+export function stagingName(id: string): string {
+  return `.keepup-restore-${id}`
+}
+
+export function writeJournal(store: string, journal: RestoreJournal): void {
+  replaceFile(join(store, "restores", `${journal.id}.json`), `${JSON.stringify(journal)}\n`, { durable: true })
+}
+
+export function removeJournal(store: string, id: string): void {
+  removeFile(join(store, "restores", `${id}.json`))
+}
+
+/** Restores that were started and neither finished nor taken back, oldest first. */
+export function listJournals(store: string): RestoreJournal[] {
+  const journals: RestoreJournal[] = []
+  for (const name of readdirSync(join(store, "restores"))) {
+    if (!name.endsWith(".json")) continue
+    journals.push(JSON.parse(readFileSync(join(store, "restores", name), "utf8")))
+  }
+  return journals.sort((a, b) => a.startedAt - b.startedAt)
+}

@@ -1,0 +1,91 @@
+/**
+ * What a restore would do, worked out from trees and a look at the workspace; changes nothing. Only paths the safety
+ * snapshot holds are overwritten or deleted; everything else that stands in the way is reported and left alone.
+ */
+import type { RestorePlan, SkippedPath, SkipReason } from "@ku0/agent-runtime-core"
+import { type BytePath, displayPath, foldersAbove, isInside, toBytePath } from "./byte-path.js"
+import { readSnapshotCommit } from "./capture.js"
+import type { SnapshotEnvironment } from "./snapshot-environment.js"
+import { compareTrees, type FileEntry, listTree } from "./trees.js"
+
+/** A plan with the exact bytes of its paths. */
+export interface RestoreWork extends RestorePlan {
+  readonly target: string
+  readonly safety: string
+  readonly writes: readonly {
+    readonly path: BytePath
+    readonly entry: FileEntry
+    readonly before: FileEntry | undefined
+  }[]
+  readonly deletes: readonly { readonly path: BytePath; readonly before: FileEntry }[]
+  readonly makeFolders: readonly BytePath[]
+  readonly removeFolders: readonly BytePath[]
+}
+
+export interface PlanOptions {
+  readonly target: string
+  /** The snapshot of the workspace as it is now. */
+  readonly safety: string
+  /** Restore only these files and folders. */
+  readonly paths?: readonly string[] | undefined
+  /** Restore only paths that differ between these two snapshots: the ones a broken-off restore was about. */
+  readonly between?: readonly [string, string] | undefined
+}
+
+export async function planRestoreWork(environment: SnapshotEnvironment, options: PlanOptions): Promise<RestoreWork> {
+  const { reader } = environment
+  const target = await readSnapshotCommit(environment, options.target)
+  const safety = await readSnapshotCommit(environment, options.safety)
+  const isNamed = createFilter(options.paths)
+  const allowed = options.between && (await listDifferences(environment, options.between))
+  const isChosen = (path: BytePath) => isNamed(path) && (allowed?.has(path) ?? true)
+  const notCaptured = new Map<BytePath, SkipReason>()
+  for (const [path, reason] of [...target.skipped, ...safety.skipped]) if (isChosen(path)) notCaptured.set(path, reason)
+  const isLeftAlone = (path: BytePath) =>
+    notCaptured.has(path) || foldersAbove(path).some((one) => notCaptured.has(one))
+
+  const writes: RestoreWork["writes"][number][] = []
+  const deletes: RestoreWork["deletes"][number][] = []
+  for (const { path, before, after } of await compareTrees(reader, safety.tree, target.tree)) {
+    if (!isChosen(path) || isLeftAlone(path)) continue
+    if (after !== undefined) writes.push({ path, entry: after, before })
+    else if (before !== undefined) deletes.push({ path, before })
+  }
+  const targetEmpty = new Set(target.emptyFolders)
+  const makeFolders = target.emptyFolders.filter((path) => isChosen(path) && !safety.emptyFolders.includes(path))
+  const removeFolders = safety.emptyFolders.filter((path) => isChosen(path) && !targetEmpty.has(path))
+  const inTarget = target.files ?? (await listTree(reader, target.tree)).size
+  return {
+    target: options.target,
+    safety: options.safety,
+    writes,
+    deletes,
+    makeFolders,
+    removeFolders,
+    write: writes.map(({ path }) => displayPath(path)),
+    delete: deletes.map(({ path }) => displayPath(path)),
+    untouched: inTarget - writes.length,
+    notCaptured: [...notCaptured].map(([path, reason]): SkippedPath => ({ path: displayPath(path), reason })),
+  }
+}
+
+/** Files and empty folders that are not the same in two snapshots. */
+async function listDifferences(
+  environment: SnapshotEnvironment,
+  between: readonly [string, string],
+): Promise<Set<BytePath>> {
+  const [a, b] = [await readSnapshotCommit(environment, between[0]), await readSnapshotCommit(environment, between[1])]
+  const paths = new Set((await compareTrees(environment.reader, a.tree, b.tree)).map((change) => change.path))
+  for (const folder of [...a.emptyFolders, ...b.emptyFolders]) paths.add(folder)
+  return paths
+}
+
+/** A path is chosen when it, or a folder above it, was named. Names may be given as they are shown. */
+export function createFilter(paths: readonly string[] | undefined): (path: BytePath) => boolean {
+  if (paths === undefined) return () => true
+  const folders = paths
+    .map((path) => toBytePath(path.replace(/^\.\//, "").replace(/\/+$/, "")))
+    .map((path) => (path === "." ? "" : path))
+  const shown = new Set(paths)
+  return (path) => folders.some((folder) => isInside(path, folder)) || shown.has(displayPath(path))
+}

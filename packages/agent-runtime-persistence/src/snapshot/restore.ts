@@ -1,0 +1,147 @@
+/**
+ * Restores as a transaction on files: verify that all content is there, take a safety snapshot, note the intent, write,
+ * verify. Broken off at any point, it can be finished or taken back.
+ */
+import { randomUUID } from "node:crypto"
+import { KeepupError, type Snapshot } from "@ku0/agent-runtime-core"
+import { type BytePath, displayPath } from "./byte-path.js"
+import { type AppliedRestore, applyRestoreWork, removeStaging } from "./restore-apply.js"
+import { type RestoreJournal, removeJournal, stagingName, writeJournal } from "./restore-journal.js"
+import { type PlanOptions, planRestoreWork, type RestoreWork } from "./restore-plan.js"
+import type { SnapshotEnvironment } from "./snapshot-environment.js"
+import { findCommit, type StoreSession } from "./store-session.js"
+
+export interface RestoreOptions {
+  /** Only these files and folders. */
+  readonly paths?: readonly string[]
+  /** The ref that keeps the safety snapshot is made from it. */
+  readonly safetyCheckpointId?: string
+  /** False: trust the watcher for the safety snapshot. Every file the restore touches is still checked. Default true. */
+  readonly exact?: boolean
+  readonly message?: string
+  /** Only to show the plan: the safety snapshot is not kept. */
+  readonly temporary?: boolean
+}
+
+/** Steps of a larger transaction around the files. They run under the store's lock; if one throws, the restore stops there. */
+export interface RestoreHooks {
+  /** The plan and the safety snapshot are there, nothing was touched yet. */
+  readonly onPrepared?: (prepared: PreparedRestore) => Promise<void>
+  /** All files were written and verified; the note of the restore is still on disk, so a crash in here is settled later. */
+  readonly onApplied?: (outcome: RestoreOutcome) => Promise<void>
+}
+
+export interface PreparedRestore {
+  readonly plan: RestoreWork
+  readonly safety: Snapshot
+}
+
+export interface RestoreOutcome extends AppliedRestore {
+  readonly plan: RestoreWork
+  readonly safety: Snapshot
+}
+
+/** Takes the safety snapshot and works out the plan. Changes nothing in the workspace. The caller holds the lock. */
+export async function prepareRestore(
+  session: StoreSession,
+  commit: string,
+  options: RestoreOptions & Pick<PlanOptions, "between">,
+): Promise<PreparedRestore> {
+  const { environment } = session
+  const target = await findCommit(environment, commit)
+  let safety = await takeSafety(session, options, [])
+  let plan = await planRestoreWork(environment, { ...options, target, safety: safety.commit })
+  // Files that are there, but that a rule keeps out of snapshots, must be held too before they are overwritten.
+  const strangers = plan.writes.filter(({ path, before }) => before === undefined && isThere(environment, path))
+  if (strangers.length > 0) {
+    safety = await takeSafety(
+      session,
+      { ...options, exact: false },
+      strangers.map(({ path }) => path),
+    )
+    plan = await planRestoreWork(environment, { ...options, target, safety: safety.commit })
+  }
+  await verifyObjects(environment, plan)
+  return { plan, safety }
+}
+
+/** Writes the files of a plan. The caller holds the lock, and has held it since the plan was made. */
+export async function applyRestore(
+  session: StoreSession,
+  { plan, safety }: PreparedRestore,
+  options: { readonly id?: string; readonly paths?: readonly string[] | undefined } & RestoreHooks,
+): Promise<RestoreOutcome> {
+  const { environment } = session
+  const id = options.id ?? randomUUID()
+  const { store, clock, step } = environment
+  writeJournal(store, { id, target: plan.target, safety: plan.safety, paths: options.paths, startedAt: clock.now() })
+  step("restore:noted")
+  try {
+    const outcome = { ...(await applyRestoreWork(environment, plan, stagingName(id))), plan, safety }
+    await options.onApplied?.(outcome)
+    removeJournal(store, id)
+    return outcome
+  } catch (error) {
+    // Refused before anything was changed: there is nothing to finish.
+    if (error instanceof KeepupError && error.code === "CONFLICT") removeJournal(store, id)
+    throw error
+  } finally {
+    session.touch([...plan.writes, ...plan.deletes].map(({ path }) => path))
+    session.touch([...plan.makeFolders, ...plan.removeFolders])
+  }
+}
+
+/** Finishes a broken-off restore (to its target) or takes it back (to its safety snapshot). The caller holds the lock. */
+export async function settleRestore(
+  session: StoreSession,
+  journal: RestoreJournal,
+  to: "target" | "safety",
+  hooks: RestoreHooks = {},
+): Promise<RestoreOutcome> {
+  const { environment } = session
+  removeStaging(environment.files.resolve(stagingName(journal.id)))
+  const prepared = await prepareRestore(session, journal[to], {
+    message: `before a broken-off restore is ${to === "target" ? "finished" : "taken back"}`,
+    safetyCheckpointId: `restore-${journal.id}`,
+    between: [journal.safety, journal.target],
+    ...(journal.paths === undefined ? {} : { paths: journal.paths }),
+  })
+  const outcome = await applyRestore(session, prepared, { paths: journal.paths, ...hooks })
+  removeJournal(environment.store, journal.id)
+  return outcome
+}
+
+async function takeSafety(session: StoreSession, options: RestoreOptions, alsoCapture: BytePath[]): Promise<Snapshot> {
+  const snapshot = await session.captureLocked({
+    message: options.message ?? "before restore",
+    exact: options.exact ?? true,
+    alsoCapture,
+    allowEmpty: true,
+    temporary: options.temporary ?? false,
+    timeBudgetMs: Number.POSITIVE_INFINITY,
+    ...(options.exact === false && session.watcher === undefined ? { hints: alsoCapture } : {}),
+    ...(options.safetyCheckpointId === undefined ? {} : { checkpointId: options.safetyCheckpointId }),
+  })
+  return snapshot as Snapshot
+}
+
+function isThere({ files }: SnapshotEnvironment, path: BytePath): boolean {
+  const { kind } = files.look(path)
+  return kind === "file" || kind === "skipped"
+}
+
+/** A restore that would fail half way must not start. */
+async function verifyObjects({ reader }: SnapshotEnvironment, plan: RestoreWork): Promise<void> {
+  if (plan.writes.length === 0) return
+  const found = await reader.describe(plan.writes.map(({ entry }) => entry.id))
+  const missing = plan.writes.filter((_, i) => found[i]?.type !== "blob").map(({ path }) => displayPath(path))
+  if (missing.length === 0) return
+  throw new KeepupError(
+    "CORRUPT",
+    `The snapshot has lost the content of ${missing.length} file(s): ${missing.slice(0, 3).join(", ")}.`,
+    {
+      hint: "Nothing was changed. Repair the snapshot store, or restore other paths.",
+      details: { missing },
+    },
+  )
+}

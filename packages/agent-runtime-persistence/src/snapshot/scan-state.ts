@@ -1,0 +1,133 @@
+/**
+ * What the last snapshot knew, so that the next one need not look at everything: which index file git scans with, the
+ * tree it stands for, and what differed from it. All of it can be lost: then everything is looked at again.
+ */
+import { createHash } from "node:crypto"
+import { readFileSync, statSync } from "node:fs"
+import { join } from "node:path"
+import type { SkipReason } from "@ku0/agent-runtime-core"
+import type { BytePath } from "./byte-path.js"
+import {
+  createDirectoryTable,
+  type DirectoryTable,
+  formatDirectoryTable,
+  parseDirectoryTable,
+} from "./directory-table.js"
+import { replaceFile } from "./durable-file.js"
+import type { FileStat } from "./file-stat.js"
+import { emptyTree } from "./git-objects.js"
+
+/** A path whose present content is not what the index says. */
+export interface KnownFile {
+  readonly mode: string
+  readonly id: string
+  readonly stat: FileStat
+  /** When it was looked at, in milliseconds. */
+  readonly seenAt: number
+}
+
+/** The path is not in the last snapshot: it is gone, or it is there but left out by a rule. */
+export type Overlay = KnownFile | "gone" | "ignored"
+
+export interface ScanState {
+  /** Name of the index file in the store, or null before the first one. */
+  indexFile: string | null
+  /** The tree whose files the index lists. */
+  indexTree: string
+  lastCommit: string | null
+  lastTree: string
+  /** Files in the last tree. */
+  fileCount: number
+  overlay: Map<BytePath, Overlay>
+  /** Looked at again each time: they are in no index. */
+  skipped: Map<BytePath, SkipReason>
+  /** Ignored, but tracked by the user's git. */
+  forced: Set<BytePath>
+  /** Which index of the user `forced` was read from. */
+  userIndex: string
+  rules: string
+  directories: DirectoryTable
+}
+
+export function createScanState(): ScanState {
+  return {
+    indexFile: null,
+    indexTree: emptyTree,
+    lastCommit: null,
+    lastTree: emptyTree,
+    fileCount: 0,
+    overlay: new Map(),
+    skipped: new Map(),
+    forced: new Set(),
+    userIndex: "",
+    rules: "",
+    directories: createDirectoryTable(),
+  }
+}
+
+const stateFile = "scan-state"
+const directoriesFile = "scan-directories"
+
+/** Changes whenever another process saved a state. */
+export function stateVersion(store: string): string {
+  try {
+    const stat = statSync(join(store, stateFile), { bigint: true })
+    return `${stat.ino}-${stat.mtimeNs}-${stat.size}`
+  } catch {
+    return "none"
+  }
+}
+
+/** The saved state, or undefined when there is none or it is damaged. */
+export function loadScanState(store: string): ScanState | undefined {
+  try {
+    const body = openSealed(readFileSync(join(store, stateFile), "latin1"))
+    if (body === undefined) return undefined
+    const saved = JSON.parse(body)
+    return {
+      ...saved,
+      overlay: new Map(saved.overlay),
+      skipped: new Map(saved.skipped),
+      forced: new Set(saved.forced),
+      directories: loadDirectories(store, saved.rules),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * An older table is as good as a new one: folders that changed since are read again. One made under other rules is
+ * not: it misses folders.
+ */
+function loadDirectories(store: string, rules: string): DirectoryTable {
+  try {
+    const body = openSealed(readFileSync(join(store, directoriesFile), "latin1"))
+    return body?.startsWith(`${rules}\n`) ? parseDirectoryTable(body.slice(rules.length + 1)) : createDirectoryTable()
+  } catch {
+    return createDirectoryTable()
+  }
+}
+
+/** Saves in one step each. Only a snapshot that is complete and durable may save what it saw. */
+export function saveScanState(store: string, state: ScanState): void {
+  replaceFile(join(store, directoriesFile), seal(`${state.rules}\n${formatDirectoryTable(state.directories)}`), {
+    durable: false,
+  })
+  const { overlay, skipped, forced, directories: _, ...rest } = state
+  const body = JSON.stringify({ ...rest, overlay: [...overlay], skipped: [...skipped], forced: [...forced] })
+  replaceFile(join(store, stateFile), seal(body), { durable: false })
+}
+
+function seal(body: string): Buffer {
+  return Buffer.from(`${checksum(body)}\n${body}`, "latin1")
+}
+
+function openSealed(text: string): string | undefined {
+  const body = text.slice(41)
+  return text.slice(0, 40) === checksum(body) ? body : undefined
+}
+
+function checksum(text: string): string {
+  return createHash("sha1").update(text, "latin1").digest("hex")
+}

@@ -1,0 +1,188 @@
+/**
+ * The first snapshot in a git repository need not read the tree: the user's index already says which content each
+ * unchanged file has. What is copied is only what is certain; everything else is looked at like any new file.
+ */
+import { readFileSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { type BytePath, foldersAbove, nameOf, parentOf } from "./byte-path.js"
+import { withoutSize } from "./file-stat.js"
+import { type IndexEntry, type ParsedIndex, parseIndex } from "./git-index.js"
+import { formatTree, objectId, type TreeEntry, treeMode } from "./git-objects.js"
+import type { Git } from "./git-process.js"
+import type { IgnoreRules } from "./ignore-rules.js"
+import type { ObjectReader } from "./object-reader.js"
+import { mayConvert, type UserRepository } from "./user-repository.js"
+
+export interface Seed {
+  readonly entries: IndexEntry[]
+  readonly tree: string
+  /** Trees the user's repository does not have. */
+  readonly newTrees: Map<string, Buffer>
+  readonly byFolder: Map<BytePath, Set<BytePath>>
+}
+
+export interface SeedOptions {
+  readonly git: Git
+  readonly reader: ObjectReader
+  readonly repository: UserRepository
+  readonly userConfig: ReadonlyMap<string, string>
+  readonly rules: IgnoreRules
+}
+
+/** The user's index, cleaned; undefined when it can't be trusted or used. Objects must be borrowed before. */
+export async function seedFromUser(options: SeedOptions): Promise<Seed | undefined> {
+  const { repository, rules } = options
+  const index = readUserIndex(repository)
+  if (index === undefined) return undefined
+  const prefix = repository.prefix === "" ? "" : `${repository.prefix}/`
+  const touched = new Set<BytePath>()
+  const entries: IndexEntry[] = []
+  const excludedFolders = new Map<BytePath, boolean>()
+  for (const entry of index.parsed.entries) {
+    if (!entry.path.startsWith(prefix)) continue
+    const path = entry.path.slice(prefix.length)
+    if (isPlain(entry) && !rules.isExcluded(path, false) && !isFolderExcluded(parentOf(path), rules, excludedFolders)) {
+      entries.push(isRacy(entry, index.second) ? { ...entry, path, stat: withoutSize(entry.stat) } : { ...entry, path })
+    } else for (const folder of ["", ...foldersAbove(path)]) touched.add(folder)
+  }
+  const trusted = await distrustConverted(entries, options)
+  const newTrees = new Map<string, Buffer>()
+  const known = new Map<BytePath, string>()
+  for (const [path, id] of index.parsed.trees) {
+    const inner = path === repository.prefix ? "" : path.startsWith(prefix) ? path.slice(prefix.length) : undefined
+    if (inner !== undefined && !touched.has(inner)) known.set(inner, id)
+  }
+  const tree = buildTree(trusted, known, newTrees)
+  return { entries: trusted, tree, newTrees, byFolder: groupByFolder(trusted) }
+}
+
+/** Whether borrowing from this repository can work at all. */
+export function canSeedFrom(repository: UserRepository, config: ReadonlyMap<string, string>): boolean {
+  const format = config.get("extensions.objectformat")
+  const isPartial = config.has("extensions.partialclone") || [...config.keys()].some((key) => key.endsWith(".promisor"))
+  return (format === undefined || format === "sha1") && !isPartial && !repository.commonDirectory.includes("\n")
+}
+
+function readUserIndex(repository: UserRepository): { parsed: ParsedIndex; second: number } | undefined {
+  const file = join(repository.gitDirectory, "index")
+  try {
+    const stat = statSync(file)
+    const parsed = parseIndex(readFileSync(file))
+    return parsed.isSplit || parsed.isSparse ? undefined : { parsed, second: Math.floor(stat.mtimeMs / 1000) }
+  } catch {
+    return undefined // no index, or one we do not understand: look at everything
+  }
+}
+
+/** Unmerged, sparse, intended and submodule entries say nothing certain about a file's content. */
+function isPlain(entry: IndexEntry): boolean {
+  const isFile = entry.mode === 0o100644 || entry.mode === 0o100755 || entry.mode === 0o120000
+  return isFile && entry.stage === 0 && !entry.skipWorktree && !entry.intentToAdd && nameOf(entry.path) !== ".git"
+}
+
+function isRacy(entry: IndexEntry, indexSecond: number): boolean {
+  const changed = Number.parseInt(entry.stat.slice(0, 8), 16)
+  const modified = Number.parseInt(entry.stat.slice(16, 24), 16)
+  return Math.max(changed, modified) >= indexSecond - 1
+}
+
+function isFolderExcluded(folder: BytePath, rules: IgnoreRules, known: Map<BytePath, boolean>): boolean {
+  if (folder === "") return false
+  let excluded = known.get(folder)
+  if (excluded === undefined) {
+    excluded = rules.isExcluded(folder, true) || isFolderExcluded(parentOf(folder), rules, known)
+    known.set(folder, excluded)
+  }
+  return excluded
+}
+
+/**
+ * Git may have changed bytes between disk and object (line ends, filters, encodings). A size that differs gives most
+ * away; for filters, which may keep the size, git's attributes are asked. Such files are hashed as they are.
+ */
+async function distrustConverted(entries: IndexEntry[], options: SeedOptions): Promise<IndexEntry[]> {
+  const [sizes, filtered] = await Promise.all([
+    options.reader.describe(entries.map((entry) => entry.id)),
+    listFiltered(entries, options),
+  ])
+  return entries.map((entry, i) => {
+    const size = Number.parseInt(entry.stat.slice(72), 16)
+    const found = sizes[i]
+    const isCertain = found?.type === "blob" && found.size % 2 ** 32 === size && !filtered.has(entry.path)
+    return isCertain ? entry : { ...entry, stat: withoutSize(entry.stat) }
+  })
+}
+
+async function listFiltered(entries: IndexEntry[], options: SeedOptions): Promise<Set<BytePath>> {
+  const { git, repository, userConfig } = options
+  const hasAttributes =
+    mayConvert(userConfig) ||
+    userConfig.has("core.attributesfile") ||
+    entries.some((entry) => nameOf(entry.path) === ".gitattributes") ||
+    statSync(join(repository.commonDirectory, "info/attributes"), { throwIfNoEntry: false }) !== undefined
+  if (!hasAttributes && repository.prefix === "") return new Set()
+  const prefix = repository.prefix === "" ? "" : `${repository.prefix}/`
+  const attributesFile = userConfig.get("core.attributesfile")
+  const { stdout } = await git.run(
+    [
+      ...(attributesFile === undefined ? [] : ["-c", `core.attributesFile=${attributesFile}`]),
+      ...["check-attr", "-z", "--stdin", "filter", "ident", "working-tree-encoding"],
+    ],
+    {
+      gitDirectory: repository.gitDirectory,
+      workTree: repository.root,
+      input: Buffer.from(entries.map((entry) => `${prefix}${entry.path}\0`).join(""), "latin1"),
+    },
+  )
+  const filtered = new Set<BytePath>()
+  const words = stdout.toString("latin1").split("\0")
+  for (let i = 0; i + 2 < words.length; i += 3) {
+    const value = words[i + 2]
+    if (value !== "unspecified" && value !== "unset") filtered.add((words[i] as string).slice(prefix.length))
+  }
+  return filtered
+}
+
+function groupByFolder(entries: readonly IndexEntry[]): Map<BytePath, Set<BytePath>> {
+  const folders = new Map<BytePath, Set<BytePath>>()
+  for (const { path } of entries) {
+    const folder = parentOf(path)
+    const names = folders.get(folder) ?? new Set()
+    names.add(nameOf(path))
+    folders.set(folder, names)
+  }
+  return folders
+}
+
+/** The tree of sorted entries; folders whose tree is known are not built. */
+export function buildTree(
+  entries: readonly { path: BytePath; mode: number; id: string }[],
+  known: ReadonlyMap<BytePath, string>,
+  emit: Map<string, Buffer>,
+): string {
+  let at = 0
+  function build(folder: BytePath): string {
+    const prefix = folder === "" ? "" : `${folder}/`
+    const id = known.get(folder)
+    const children: TreeEntry[] = []
+    while (at < entries.length) {
+      const entry = entries[at] as { path: BytePath; mode: number; id: string }
+      if (!entry.path.startsWith(prefix)) break
+      const slash = entry.path.indexOf("/", prefix.length)
+      if (id !== undefined) at++
+      else if (slash < 0) {
+        children.push({ mode: entry.mode.toString(8), name: entry.path.slice(prefix.length), id: entry.id })
+        at++
+      } else {
+        const name = entry.path.slice(prefix.length, slash)
+        children.push({ mode: treeMode, name, id: build(prefix + name) })
+      }
+    }
+    if (id !== undefined) return id
+    const data = formatTree(children)
+    const built = objectId("tree", data)
+    emit.set(built, data)
+    return built
+  }
+  return build("")
+}

@@ -1,0 +1,153 @@
+/**
+ * Makes and opens the shadow repository of one workspace: a bare git repository that any git can read, in a folder the
+ * user never sees, bound to one workspace.
+ */
+
+import { createHash } from "node:crypto"
+import { existsSync, readFileSync, realpathSync } from "node:fs"
+import { join, relative, resolve, sep } from "node:path"
+import { KeepupError } from "@ku0/agent-runtime-core"
+import { makeFolder, replaceFile } from "./durable-file.js"
+
+export interface ShadowLocation {
+  readonly workspacePath: string
+  /** The store itself, or … */
+  readonly storeDirectory?: string
+  /** … the state directory: the store is then `snapshots/<name made from the workspace>` in it. */
+  readonly stateDirectory?: string
+  readonly homeDirectory?: string
+  /** Bind an existing store to this workspace, because the user moved it. */
+  readonly rebind?: boolean
+}
+
+export interface ShadowRepository {
+  /** The workspace without links in its path. */
+  readonly workspace: string
+  readonly directory: string
+  readonly isNew: boolean
+}
+
+const formatVersion = 1
+const bindingFile = "keepup.json"
+
+const config = `[core]
+\trepositoryformatversion = 0
+\tbare = true
+\tfilemode = true
+\tsymlinks = true
+\tignorecase = false
+\tprecomposeunicode = false
+\tprotectNTFS = false
+\tprotectHFS = false
+\tlogallrefupdates = false
+\tautocrlf = false
+\tsafecrlf = false
+\tfsync = committed,loose-object,reference
+[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
+[pack]
+\tthreads = 1
+`
+
+const attributes = "* -text -eol -filter -ident -working-tree-encoding\n"
+
+/** Where the store of a workspace lies in a state directory. */
+export function storeDirectoryOf(stateDirectory: string, workspace: string): string {
+  const name = createHash("sha256").update(workspace).digest("hex").slice(0, 24)
+  return join(stateDirectory, "snapshots", name)
+}
+
+export function openShadowRepository(location: ShadowLocation, now: number): ShadowRepository {
+  const workspace = findWorkspace(location.workspacePath)
+  const { stateDirectory } = location
+  if (location.storeDirectory === undefined && stateDirectory === undefined) {
+    throw new KeepupError("INVALID_INPUT", "A snapshot store needs a store directory or a state directory.")
+  }
+  const directory = resolve(location.storeDirectory ?? storeDirectoryOf(stateDirectory as string, workspace))
+  refuseDangerous(workspace, location, directory)
+  const binding = readBinding(directory)
+  if (binding !== undefined && binding !== workspace && location.rebind !== true) {
+    throw new KeepupError("INVALID_INPUT", `The snapshot store is bound to ${binding}, expected ${workspace}.`, {
+      hint: "If the workspace was moved, bind the store to its new place explicitly.",
+      details: { bound: binding, workspace },
+    })
+  }
+  if (binding === undefined) create(directory)
+  if (binding !== workspace) {
+    const text = JSON.stringify({ version: formatVersion, workspace, createdAt: now })
+    replaceFile(join(directory, bindingFile), `${text}\n`, { durable: true })
+  }
+  return { workspace, directory, isNew: binding === undefined }
+}
+
+/** The binding is written last: a store without one was never finished, and making it again is safe. */
+function create(directory: string): void {
+  makeFolder(directory, 0o700)
+  for (const folder of ["objects/pack", "objects/info", "refs/heads", "info", "restores"])
+    makeFolder(join(directory, folder))
+  replaceFile(join(directory, "HEAD"), "ref: refs/heads/latest\n", { durable: true })
+  replaceFile(join(directory, "config"), config, { durable: true })
+  replaceFile(join(directory, "info/attributes"), attributes, { durable: true })
+}
+
+function readBinding(directory: string): string | undefined {
+  const file = join(directory, bindingFile)
+  if (!existsSync(file)) return undefined
+  let binding: { version?: unknown; workspace?: unknown }
+  try {
+    binding = JSON.parse(readFileSync(file, "utf8"))
+  } catch (cause) {
+    throw new KeepupError("CORRUPT", `${file} can't be read.`, { cause, hint: "Restore it, or bind the store again." })
+  }
+  if (typeof binding.version === "number" && binding.version > formatVersion) {
+    throw new KeepupError("STORE_TOO_NEW", `The snapshot store ${directory} was written by a newer keepup.`, {
+      hint: "Update keepup.",
+    })
+  }
+  if (typeof binding.workspace !== "string") throw new KeepupError("CORRUPT", `${file} names no workspace.`)
+  return binding.workspace
+}
+
+function findWorkspace(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch (cause) {
+    throw new KeepupError("NOT_FOUND", `There is no workspace at ${path}.`, { cause })
+  }
+}
+
+/** Roots that hold far more than one piece of work, or keepup's own files. */
+function refuseDangerous(workspace: string, location: ShadowLocation, directory: string): void {
+  const { homeDirectory, stateDirectory } = location
+  const refused = [resolve("/")]
+  if (homeDirectory !== undefined) {
+    refused.push(homeDirectory, ...["Desktop", "Documents", "Downloads"].map((name) => join(homeDirectory, name)))
+  }
+  const own = [directory, ...(stateDirectory === undefined ? [] : [stateDirectory])]
+  const isRefused =
+    refused.some((path) => real(path) === workspace) || own.some((path) => isWithin(workspace, real(path)))
+  if (!isRefused) return
+  throw new KeepupError("INVALID_INPUT", `Cannot take snapshots of ${workspace}.`, {
+    hint: "Choose the folder of one project.",
+    details: { workspace },
+  })
+}
+
+/** The path of `inner` in `outer`, or undefined when it is not inside. */
+export function pathWithin(outer: string, inner: string): string | undefined {
+  return isWithin(inner, outer) ? relative(outer, inner).split(sep).join("/") : undefined
+}
+
+function isWithin(inner: string, outer: string): boolean {
+  return inner === outer || inner.startsWith(outer.endsWith(sep) ? outer : outer + sep)
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return resolve(path)
+  }
+}

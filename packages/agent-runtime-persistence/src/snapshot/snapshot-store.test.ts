@@ -1,0 +1,64 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { fsck, makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
+
+describe.each([{ git: false }, { git: true }])("a snapshot store (user's git: $git)", ({ git }) => {
+  let work: WorkspaceFixture
+  beforeEach(() => {
+    work = makeWorkspace({ git })
+  })
+  afterEach(() => work.close())
+
+  it("captures, restores and gives everything back, byte for byte", async () => {
+    work.write("a.txt", "one\n")
+    work.write("src/b.sh", "#!/bin/sh\n", 0o755)
+    work.write("src/deep/er/c.bin", Buffer.from([0, 1, 2, 255]))
+    work.link("to-a", "a.txt")
+    work.folderAt("empty/inside")
+    if (git) {
+      work.git("add", "a.txt", "src")
+      work.git("commit", "-qm", "first")
+    }
+    const before = work.picture()
+    const store = await work.open()
+    const first = await store.capture({ message: "first", checkpointId: "c1" })
+    expect(first).toMatchObject({ base: null, skipped: [], scan: "exact" })
+    work.write("a.txt", "two\nthree\n")
+    work.remove("src/deep")
+    work.write("new/file.txt", "x")
+    work.remove("empty")
+    const changed = work.picture()
+    const second = await store.capture({ message: "second", checkpointId: "c2" })
+    expect(second).toMatchObject({ base: first.commit, filesChanged: 3, insertions: 3, deletions: 1 })
+    const outcome = await store.restore(first.commit)
+    expect(outcome.failed).toEqual([])
+    expect(work.picture()).toEqual(before)
+    await store.restore(second.commit)
+    expect(work.picture()).toEqual(changed)
+    await store.consolidate()
+    expect(fsck(store.directory)).toBe("")
+    await store.restore(first.commit)
+    expect(work.picture()).toEqual(before)
+  })
+
+  it("says what differs", async () => {
+    work.write("a.txt", "1\n2\n3\n")
+    work.write("gone.txt", "x\n")
+    work.write("old-name.txt", "same content\n")
+    const store = await work.open()
+    const first = await store.capture({ message: "first", checkpointId: "c1" })
+    work.write("a.txt", "1\nTWO\n3\n4\n")
+    work.remove("gone.txt")
+    work.remove("old-name.txt")
+    work.write("new-name.txt", "same content\n")
+    const changes = await store.diff(first.commit, "workspace")
+    expect(
+      changes.map(({ path, status, from, insertions, deletions }) => ({ path, status, from, insertions, deletions })),
+    ).toEqual([
+      { path: "a.txt", status: "modified", from: undefined, insertions: 2, deletions: 1 },
+      { path: "gone.txt", status: "deleted", from: undefined, insertions: 0, deletions: 1 },
+      { path: "new-name.txt", status: "renamed", from: "old-name.txt", insertions: 0, deletions: 0 },
+    ])
+    expect((await store.patch(first.commit, "workspace")).toString()).toContain("+TWO")
+    expect((await store.readFile(first.commit, "a.txt")).toString()).toBe("1\n2\n3\n")
+  })
+})

@@ -1,0 +1,273 @@
+/**
+ * The snapshots of one workspace: take one, compare, read, go back. All methods that change the store or the workspace
+ * run one at a time, also across processes; reading needs no lock.
+ */
+import { realpathSync } from "node:fs"
+import { join } from "node:path"
+import { type Clock, KeepupError, type Snapshot } from "@ku0/agent-runtime-core"
+import { displayPath, toBytePath } from "./byte-path.js"
+import { readSnapshotCommit } from "./capture.js"
+import { type ChangeHints, watchChanges } from "./change-hints.js"
+import { checkStore, repairStore, type StoreReport } from "./check-store.js"
+import { collectGarbage, consolidatePacks, ownObjects } from "./consolidate.js"
+import { describeChanges, type SnapshotChange } from "./diff-snapshots.js"
+import { treeMode } from "./git-objects.js"
+import { createGit } from "./git-process.js"
+import { readIgnoreRules } from "./ignore-rules.js"
+import { createObjectReader } from "./object-reader.js"
+import { checkpointRefs, createRefStore } from "./refs.js"
+import {
+  applyRestore,
+  prepareRestore,
+  type RestoreHooks,
+  type RestoreOptions,
+  type RestoreOutcome,
+  settleRestore,
+} from "./restore.js"
+import { listJournals, type RestoreJournal } from "./restore-journal.js"
+import type { RestoreWork } from "./restore-plan.js"
+import { createScanState, loadScanState } from "./scan-state.js"
+import { openShadowRepository, pathWithin, type ShadowLocation } from "./shadow-repository.js"
+import type { SnapshotEnvironment } from "./snapshot-environment.js"
+import { createStoreLock } from "./store-lock.js"
+import { createStoreSession, findCommit, type StoreSession } from "./store-session.js"
+import { compareTrees, type FileEntry, findEntry, listTree } from "./trees.js"
+import { findUserRepository, readUserConfig } from "./user-repository.js"
+import { createWorkspaceFiles } from "./workspace-files.js"
+import { writeTreeTo } from "./write-tree-to.js"
+
+export interface OpenSnapshotStoreOptions extends ShadowLocation {
+  /** Handed to git without any `GIT_*`. */
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+  /** The git program; found through `PATH` by default. */
+  readonly git?: string
+  readonly capture?: {
+    /** Ignored files to capture all the same, as .gitignore patterns. */
+    readonly include?: readonly string[]
+    /** Larger files are skipped, and said to be; default 50 MB. */
+    readonly maxFileSize?: number
+  }
+  /** How long a snapshot after the first one may look and read; default 10 s. */
+  readonly timeBudgetMs?: number
+  /** How long to wait for another process; default 30 s. */
+  readonly lockTimeoutMs?: number
+  /** Files read so far, of how many. Must not throw. */
+  readonly onProgress?: (done: number, total: number) => void
+  /** Called at every named step; a test may end the process in it. */
+  readonly onStep?: (name: string) => void
+}
+
+export interface CaptureOptions {
+  readonly message: string
+  /** A ref keeps the snapshot under this id until `gc` is told otherwise. */
+  readonly checkpointId?: string
+  /** Paths that changed since the last snapshot, relative to the workspace. */
+  readonly hints?: readonly string[]
+  /** Look at every file even if a watcher runs. Default: as the watcher allows. */
+  readonly exact?: boolean
+  readonly timeBudgetMs?: number
+}
+
+export interface SnapshotFile {
+  readonly path: string
+  readonly mode: string
+  readonly id: string
+}
+
+/** "workspace" stands for the files as they are now. */
+export type SnapshotRef = string | "workspace"
+
+export interface SnapshotStore {
+  readonly workspacePath: string
+  readonly directory: string
+  capture(options: CaptureOptions): Promise<Snapshot>
+  /** Like `capture`, but null when nothing changed since the newest snapshot. */
+  captureIfChanged(options: CaptureOptions): Promise<Snapshot | null>
+  diff(from: SnapshotRef, to: SnapshotRef): Promise<SnapshotChange[]>
+  /** The difference as a patch git can read. */
+  patch(from: SnapshotRef, to: SnapshotRef, paths?: readonly string[]): Promise<Buffer>
+  listFiles(commit: string): Promise<SnapshotFile[]>
+  readFile(commit: string, path: string): Promise<Buffer>
+  /** Content by object id, as a `diff` names it. */
+  readContent(id: string): Promise<Buffer>
+  /** Writes a whole snapshot into an empty folder. */
+  writeAllTo(commit: string, directory: string): Promise<number>
+  /** What a restore would do. */
+  planRestore(commit: string, options?: RestoreOptions): Promise<RestoreWork>
+  restore(commit: string, options?: RestoreOptions & RestoreHooks & { readonly id?: string }): Promise<RestoreOutcome>
+  /** Restores a crash broke off. */
+  listUnfinishedRestores(): RestoreJournal[]
+  finishRestore(journal: RestoreJournal, hooks?: RestoreHooks): Promise<RestoreOutcome>
+  takeBackRestore(journal: RestoreJournal, hooks?: RestoreHooks): Promise<RestoreOutcome>
+  /** Checkpoint id → commit. */
+  listCheckpoints(): Map<string, string>
+  /** Lets snapshots be hinted by a watcher from now on. False where the system can't watch. */
+  watch(): Promise<boolean>
+  check(): Promise<StoreReport>
+  repair(): Promise<StoreReport>
+  /** Few packs instead of many; objects of the user's repository become the store's own. */
+  consolidate(): Promise<void>
+  /** Drops every checkpoint whose id is not listed, and the content only they held. */
+  gc(keepCheckpointIds: Iterable<string>): Promise<void>
+  /** Waits for work in the background and lets go of everything. */
+  close(): Promise<void>
+}
+
+/** Opens the snapshot store of a workspace, and makes it if there is none. */
+export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Promise<SnapshotStore> {
+  const session = await openSession(options)
+  const { environment, lock } = session
+  const budget = options.timeBudgetMs ?? 10_000
+  let background: Promise<unknown> = Promise.resolve()
+  let capturesSincePack = 0
+
+  /** Housekeeping never fails a snapshot: what it could not do, the next one tries again. */
+  function inBackground(work: () => Promise<unknown>): void {
+    background = background.then(work).catch(() => {})
+  }
+
+  async function take(request: CaptureOptions, allowEmpty: boolean, temporary = false): Promise<Snapshot | null> {
+    const { hints, exact = false, ...rest } = request
+    const snapshot = await lock.hold(() =>
+      session.captureLocked({
+        ...{ timeBudgetMs: budget, ...rest, exact, allowEmpty, temporary },
+        hints: hints?.map((path) => toBytePath(path)),
+      }),
+    )
+    if (snapshot !== null) keepHouse(snapshot)
+    return snapshot
+  }
+
+  function keepHouse(snapshot: Snapshot): void {
+    if (!snapshot.owned) inBackground(() => ownObjects(environment, lock))
+    if (++capturesSincePack < 40) return
+    capturesSincePack = 0
+    inBackground(() => consolidatePacks(environment, lock))
+  }
+
+  async function treeOf(ref: SnapshotRef): Promise<string> {
+    if (ref !== "workspace") return (await readSnapshotCommit(environment, await findCommit(environment, ref))).tree
+    const looked = await take({ message: "look", exact: true }, true, true)
+    return (looked as Snapshot).tree
+  }
+
+  async function getFile(commit: string, path: string): Promise<FileEntry> {
+    const tree = await treeOf(commit)
+    const entry = await findEntry(environment.reader, tree, toBytePath(path))
+    if (entry !== undefined && entry.mode !== treeMode) return entry
+    for (const [name, file] of await listTree(environment.reader, tree)) if (displayPath(name) === path) return file
+    throw new KeepupError("NOT_FOUND", `The snapshot has no file ${path}.`)
+  }
+
+  return {
+    workspacePath: environment.files.root,
+    directory: environment.store,
+    capture: async (request) => (await take(request, true)) as Snapshot,
+    captureIfChanged: (request) => take(request, false),
+    async diff(from, to) {
+      const [before, after] = [await treeOf(from), await treeOf(to)]
+      return describeChanges(environment.reader, await compareTrees(environment.reader, before, after))
+    },
+    async patch(from, to, paths = []) {
+      const [before, after] = [await treeOf(from), await treeOf(to)]
+      const args = [
+        "--literal-pathspecs",
+        "diff-tree",
+        "-p",
+        "-r",
+        "--full-index",
+        "-M",
+        "--no-ext-diff",
+        "--no-textconv",
+        before,
+        after,
+      ]
+      return (await environment.git.run([...args, "--", ...paths])).stdout
+    },
+    async listFiles(commit) {
+      const files = await listTree(environment.reader, await treeOf(commit))
+      return [...files].map(([path, entry]) => ({ path: displayPath(path), ...entry }))
+    },
+    readFile: async (commit, path) => environment.reader.get((await getFile(commit, path)).id, "blob"),
+    readContent: (id) => environment.reader.get(id, "blob"),
+    async writeAllTo(commit, directory) {
+      const facts = await readSnapshotCommit(environment, await findCommit(environment, commit))
+      return writeTreeTo(environment.reader, facts, directory)
+    },
+    planRestore: (commit, request = {}) =>
+      lock.hold(async () => (await prepareRestore(session, commit, { ...request, temporary: true })).plan),
+    restore: (commit, request = {}) =>
+      lock.hold(async () => {
+        const prepared = await prepareRestore(session, commit, request)
+        await request.onPrepared?.(prepared)
+        return applyRestore(session, prepared, request)
+      }),
+    listUnfinishedRestores: () => listJournals(environment.store),
+    finishRestore: (journal, hooks) => lock.hold(() => settleRestore(session, journal, "target", hooks)),
+    takeBackRestore: (journal, hooks) => lock.hold(() => settleRestore(session, journal, "safety", hooks)),
+    listCheckpoints() {
+      const refs = [...environment.refs.list(checkpointRefs)]
+      return new Map(refs.map(([name, commit]) => [name.slice(checkpointRefs.length), commit]))
+    },
+    async watch() {
+      session.watcher ??= await watchChanges(environment)
+      return session.watcher !== undefined
+    },
+    check: () => checkStore(environment),
+    repair: () => lock.hold(() => repairStore(session)),
+    async consolidate() {
+      await background
+      await ownObjects(environment, lock)
+      await consolidatePacks(environment, lock, { everything: true })
+    },
+    async gc(keepCheckpointIds) {
+      await background
+      await ownObjects(environment, lock)
+      await collectGarbage(session, new Set(keepCheckpointIds))
+    },
+    async close() {
+      await background
+      await lock.hold(async () => session.saveLocked())
+      session.watcher?.close()
+      environment.reader.close()
+      lock.close()
+    },
+  }
+}
+
+async function openSession(options: OpenSnapshotStoreOptions): Promise<StoreSession> {
+  const shadow = openShadowRepository(options, options.clock.now())
+  const store = shadow.directory
+  const git = createGit({
+    environment: options.environment,
+    gitDirectory: store,
+    ...(options.git === undefined ? {} : { program: options.git }),
+  })
+  const repository = findUserRepository(shadow.workspace)
+  const userConfig = await readUserConfig(git, repository, options.homeDirectory)
+  const ownFolders = [store, ...(options.stateDirectory === undefined ? [] : [options.stateDirectory])]
+    .map((folder) => pathWithin(shadow.workspace, realpathSync(folder)))
+    .filter((path) => path !== undefined && path !== "")
+  const environment: SnapshotEnvironment = {
+    ...{ store, git, repository, userConfig, clock: options.clock, now: Date.now },
+    packFolder: join(store, "objects/pack"),
+    reader: createObjectReader(git),
+    refs: createRefStore(store),
+    files: createWorkspaceFiles(shadow.workspace, options.capture?.maxFileSize ?? 50 << 20),
+    loadState: () => loadScanState(store) ?? createScanState(),
+    step: options.onStep ?? (() => {}),
+    readRules: () =>
+      readIgnoreRules({
+        ...{ git, repository, userConfig, environment: options.environment, homeDirectory: options.homeDirectory },
+        shadowDirectory: store,
+        workspace: shadow.workspace,
+        include: options.capture?.include ?? [],
+        ownFolders: ownFolders.map((path) => toBytePath(path as string)),
+      }),
+    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+  }
+  return createStoreSession(environment, createStoreLock(join(store, "lock.db"), options.lockTimeoutMs ?? 30_000))
+}
+
+export type { ChangeHints }

@@ -1,0 +1,73 @@
+/**
+ * One process at a time changes a snapshot store. The lock is an SQLite transaction on a file of its own: the kernel
+ * lets go of it when its holder dies, so a killed process never blocks anyone.
+ */
+import { setTimeout as wait } from "node:timers/promises"
+import { KeepupError } from "@ku0/agent-runtime-core"
+
+export interface StoreLock {
+  /** Runs `work` while nobody else, in this process or another, holds the lock. Not reentrant. */
+  hold<T>(work: () => Promise<T>): Promise<T>
+  close(): void
+}
+
+interface Database {
+  exec(sql: string): void
+  close(): void
+}
+
+/** Opens lazily: reading a store needs no lock. */
+export function createStoreLock(file: string, timeoutMs: number): StoreLock {
+  let database: Promise<Database> | undefined
+  let queue: Promise<unknown> = Promise.resolve()
+
+  async function open(): Promise<Database> {
+    const { DatabaseSync } = await import("@photostructure/sqlite")
+    return new DatabaseSync(file, { timeout: 0 }) as unknown as Database
+  }
+
+  async function holdNow<T>(work: () => Promise<T>): Promise<T> {
+    database ??= open()
+    const opened = await database
+    await begin(opened)
+    try {
+      return await work()
+    } finally {
+      opened.exec("ROLLBACK")
+    }
+  }
+
+  async function begin(opened: Database): Promise<void> {
+    const end = performance.now() + timeoutMs
+    for (let pause = 1; ; pause = Math.min(pause * 2, 25)) {
+      try {
+        opened.exec("BEGIN EXCLUSIVE")
+        return
+      } catch (cause) {
+        const { errcode } = cause as { errcode?: number }
+        if (errcode !== undefined && errcode !== 5) throw unavailable(`The lock of the snapshot store failed`, cause)
+        if (performance.now() > end) throw unavailable("Another process holds the snapshot store", cause)
+        await wait(pause)
+      }
+    }
+  }
+
+  return {
+    hold(work) {
+      const result = queue.then(() => holdNow(work))
+      queue = result.catch(() => {})
+      return result
+    },
+    close() {
+      database?.then((opened) => opened.close()).catch(() => {})
+      database = undefined
+    },
+  }
+}
+
+function unavailable(message: string, cause: unknown): KeepupError {
+  return new KeepupError("UNAVAILABLE", `${message}.`, {
+    cause,
+    hint: "Wait for the other keepup command, then try again.",
+  })
+}

@@ -1,0 +1,119 @@
+/** An open store's memory: what the last snapshot knew, what was hinted since, and when everything was last looked at. */
+import { KeepupError, type Snapshot } from "@ku0/agent-runtime-core"
+import type { BytePath } from "./byte-path.js"
+import { type CaptureRequest, capture } from "./capture.js"
+import type { ChangeHints } from "./change-hints.js"
+import { type ScanState, saveScanState, stateVersion } from "./scan-state.js"
+import type { SnapshotEnvironment } from "./snapshot-environment.js"
+import type { StoreLock } from "./store-lock.js"
+
+export interface SessionRequest extends Omit<CaptureRequest, "hints"> {
+  /** Look at everything, whatever is hinted. */
+  readonly exact: boolean
+  /** Paths the caller says have changed. Without a watcher only these are looked at. */
+  readonly hints?: readonly BytePath[] | undefined
+}
+
+export interface StoreSession {
+  readonly environment: SnapshotEnvironment
+  readonly lock: StoreLock
+  watcher: ChangeHints | undefined
+  /** Takes a snapshot. The caller holds the lock. */
+  captureLocked(request: SessionRequest): Promise<Snapshot | null>
+  /** Paths keepup itself changed: part of the next hints. */
+  touch(paths: Iterable<BytePath>): void
+  /** Forgets what is in memory; the next snapshot looks at everything. */
+  forget(): void
+  /** Writes down what is only in memory. The caller holds the lock. */
+  saveLocked(): void
+}
+
+/** At the latest after this many hinted snapshots, or this long, everything is looked at again. */
+const hintedInARow = 50
+const hintedForMs = 5 * 60_000
+
+export function createStoreSession(environment: SnapshotEnvironment, lock: StoreLock): StoreSession {
+  let state: ScanState | undefined
+  let version = ""
+  let isSaved = true
+  let pending = new Set<BytePath>()
+  let hintedCount = 0
+  let lastExact = Number.NEGATIVE_INFINITY
+
+  async function captureLocked(request: SessionRequest): Promise<Snapshot | null> {
+    const onDisk = stateVersion(environment.store)
+    if (state === undefined || version !== onDisk) {
+      state = environment.loadState()
+      lastExact = Number.NEGATIVE_INFINITY
+      version = onDisk
+    }
+    const hinted = await session.watcher?.take()
+    for (const path of hinted?.paths ?? []) pending.add(path)
+    for (const path of request.hints ?? []) pending.add(path)
+    if (hinted?.isReliable === false) lastExact = Number.NEGATIVE_INFINITY
+    const isWatched = session.watcher !== undefined || request.hints !== undefined
+    const isDue = hintedCount >= hintedInARow || performance.now() - lastExact > hintedForMs
+    const useHints = isWatched && !request.exact && !isDue && state.lastCommit !== null
+    const current = state
+    const taken = pending
+    state = undefined
+    pending = new Set()
+    try {
+      const result = await capture(environment, current, { ...request, hints: useHints ? taken : undefined })
+      if (result === null) {
+        // Nothing was written, so what was seen is not remembered either.
+        for (const path of taken) pending.add(path)
+        return null
+      }
+      state = result.state
+      if (result.snapshot.scan === "exact") {
+        lastExact = performance.now()
+        hintedCount = 0
+        isSaved = true
+        version = stateVersion(environment.store)
+      } else {
+        hintedCount++
+        isSaved = false
+        if (result.snapshot.scan === "stopped") for (const path of taken) pending.add(path)
+      }
+      return result.snapshot
+    } catch (error) {
+      for (const path of taken) pending.add(path)
+      lastExact = Number.NEGATIVE_INFINITY
+      throw error
+    }
+  }
+
+  const session: StoreSession = {
+    environment,
+    lock,
+    watcher: undefined,
+    captureLocked,
+    touch(paths) {
+      for (const path of paths) pending.add(path)
+    },
+    forget() {
+      state = undefined
+      version = ""
+    },
+    saveLocked() {
+      if (state === undefined || isSaved || stateVersion(environment.store) !== version) return
+      saveScanState(environment.store, state)
+      version = stateVersion(environment.store)
+      isSaved = true
+    },
+  }
+  return session
+}
+
+/** The commit's full id, or why it can't be used. */
+export async function findCommit(environment: SnapshotEnvironment, commit: string): Promise<string> {
+  if (!/^[0-9a-f]{40}$/.test(commit)) {
+    throw new KeepupError("INVALID_INPUT", `Not a snapshot id: ${JSON.stringify(commit)}.`, {
+      hint: "Give the 40 hexadecimal digits of a snapshot's commit.",
+    })
+  }
+  const found = await environment.reader.find(commit)
+  if (found?.type === "commit") return commit
+  throw new KeepupError("NOT_FOUND", `There is no snapshot ${commit} in this store.`)
+}

@@ -1,0 +1,87 @@
+/**
+ * The user's own git repository around a workspace, found and read, never written: where its index and objects are,
+ * and which of its settings decide what is ignored or how bytes are changed on checkout.
+ */
+import { existsSync, lstatSync, readFileSync, statSync } from "node:fs"
+import { dirname, join, relative, resolve } from "node:path"
+import { type BytePath, toBytePath } from "./byte-path.js"
+import type { Git } from "./git-process.js"
+
+export interface UserRepository {
+  /** The folder that holds `.git`; the workspace or a folder above it. */
+  readonly root: string
+  /** The workspace inside it, "" when they are the same. */
+  readonly prefix: BytePath
+  readonly gitDirectory: string
+  /** Differs from `gitDirectory` in a linked worktree. */
+  readonly commonDirectory: string
+}
+
+/** The innermost repository that holds the workspace. A `.git` may be a folder or, in worktrees and submodules, a file. */
+export function findUserRepository(workspace: string): UserRepository | undefined {
+  for (let folder = workspace; ; folder = dirname(folder)) {
+    const gitDirectory = readGitLink(join(folder, ".git"))
+    if (gitDirectory !== undefined && existsSync(join(gitDirectory, "HEAD"))) {
+      const common = readText(join(gitDirectory, "commondir"))?.trim()
+      return {
+        root: folder,
+        prefix: toBytePath(relative(folder, workspace)),
+        gitDirectory,
+        commonDirectory: common === undefined ? gitDirectory : resolve(gitDirectory, common),
+      }
+    }
+    if (dirname(folder) === folder) return undefined
+  }
+}
+
+function readGitLink(path: string): string | undefined {
+  try {
+    if (lstatSync(path).isFile()) {
+      const target = /^gitdir: (.+)$/m.exec(readFileSync(path, "utf8"))?.[1]
+      return target === undefined ? undefined : resolve(dirname(path), target)
+    }
+    return statSync(path).isDirectory() ? path : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The user's git settings, last value wins, keys in lower case. Empty where git can't tell. */
+export async function readUserConfig(
+  git: Git,
+  repository: UserRepository | undefined,
+  homeDirectory: string | undefined,
+): Promise<Map<string, string>> {
+  const { stdout, exitCode } = await git.run(["config", "--list", "--includes", "-z"], {
+    ...(repository === undefined ? {} : { gitDirectory: repository.gitDirectory }),
+    ...(homeDirectory === undefined ? {} : { userHome: homeDirectory }),
+    accept: [1, 128, 129],
+  })
+  const config = new Map<string, string>()
+  if (exitCode !== 0) return config
+  for (const item of stdout.toString("utf8").split("\0")) {
+    const line = item.indexOf("\n")
+    if (line > 0) config.set(item.slice(0, line).toLowerCase(), item.slice(line + 1))
+    else if (item !== "") config.set(item.toLowerCase(), "true")
+  }
+  return config
+}
+
+/** Whether any rule of the user's git may make files on disk differ from the objects of the repository. */
+export function mayConvert(config: ReadonlyMap<string, string>): boolean {
+  const autocrlf = config.get("core.autocrlf")?.toLowerCase()
+  return autocrlf !== undefined && autocrlf !== "false" && autocrlf !== "0" && autocrlf !== "no" && autocrlf !== "off"
+}
+
+export function expandHome(path: string, homeDirectory: string | undefined): string | undefined {
+  if (!path.startsWith("~/")) return path
+  return homeDirectory === undefined ? undefined : join(homeDirectory, path.slice(2))
+}
+
+export function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    return undefined
+  }
+}

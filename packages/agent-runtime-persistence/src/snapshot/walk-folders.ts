@@ -1,0 +1,103 @@
+/**
+ * Reads folders and finds the files in them that a snapshot should hold, level by level, asking git once per level
+ * what it ignores. Fills the folder table. Never enters an ignored folder unless `capture.include` may name something
+ * inside, and never follows a link.
+ */
+import { lstatSync } from "node:fs"
+import { type BytePath, joinPath } from "./byte-path.js"
+import { type DirectoryTable, describeDirectory } from "./directory-table.js"
+import type { IgnoreRules } from "./ignore-rules.js"
+import type { WorkspaceFiles } from "./workspace-files.js"
+
+export interface WalkOptions {
+  readonly files: WorkspaceFiles
+  readonly rules: IgnoreRules
+  readonly table: DirectoryTable
+  /** The names of a folder that the last snapshot holds; those need no question to git. */
+  readonly knownNames: (folder: BytePath) => Promise<{ has(name: BytePath): boolean }>
+  /** Ask about known files too, because the rules changed; then `found` lists every captured file. */
+  readonly askKnown: boolean
+  readonly signal: AbortSignal
+  /** Milliseconds of the real clock; file times are compared with it. */
+  readonly now: () => number
+}
+
+export interface WalkResult {
+  /** Files to look at. */
+  readonly found: BytePath[]
+  readonly unreadable: BytePath[]
+}
+
+interface Step {
+  readonly path: BytePath
+  /** "asked": only what an include pattern names. "all": everything, a pattern named a folder above. */
+  readonly included: "no" | "asked" | "all"
+}
+
+export async function walkFolders(start: readonly BytePath[], options: WalkOptions): Promise<WalkResult> {
+  const { rules, table, signal } = options
+  const found: BytePath[] = []
+  const unreadable: BytePath[] = []
+  let level: Step[] = start.map((path) => ({ path, included: table.entries.get(path)?.onlyIncluded ? "asked" : "no" }))
+  while (level.length > 0) {
+    const next: Step[] = []
+    const folders: BytePath[] = []
+    const files: BytePath[] = []
+    for (const step of level) {
+      signal.throwIfAborted()
+      const known = await options.knownNames(step.path)
+      const entries = readFolder(step, options)
+      if (entries === undefined) {
+        unreadable.push(step.path)
+        continue
+      }
+      for (const { name, isFolder } of entries) {
+        const path = joinPath(step.path, name)
+        if (rules.isExcluded(path, isFolder)) continue
+        if (isFolder && !options.askKnown && table.entries.has(path)) continue
+        if (!isFolder && !options.askKnown && known.has(name)) continue
+        if (step.included === "no") (isFolder ? folders : files).push(path)
+        else considerIncluded(path, isFolder, step, rules, next, found)
+      }
+    }
+    const ignored = await rules.findIgnored([...folders, ...files], signal)
+    for (const path of files) {
+      if (!ignored.has(path) || rules.include.match(path, false)) found.push(path)
+    }
+    for (const path of folders) {
+      if (!ignored.has(path)) next.push({ path, included: "no" })
+      else considerIncluded(path, true, { path, included: "asked" }, rules, next, found)
+    }
+    level = next
+  }
+  return { found, unreadable }
+}
+
+function readFolder(step: Step, { files, table, now }: WalkOptions) {
+  const readAt = now()
+  const stat = lstatSync(files.resolve(step.path), { throwIfNoEntry: false })
+  if (!stat?.isDirectory()) {
+    table.delete(step.path)
+    return []
+  }
+  const entries = files.list(step.path)
+  const isEmpty = entries?.length === 0 && step.included === "no"
+  const directory = describeDirectory(stat, readAt, isEmpty, step.included !== "no")
+  table.set(step.path, entries === undefined ? { ...directory, readAt: 0 } : directory)
+  return entries
+}
+
+function considerIncluded(
+  path: BytePath,
+  isFolder: boolean,
+  step: Step,
+  rules: IgnoreRules,
+  next: Step[],
+  found: BytePath[],
+): void {
+  const named = step.included === "all" || rules.include.match(path, isFolder) === true
+  if (!isFolder) {
+    if (named) found.push(path)
+  } else if (named) next.push({ path, included: "all" })
+  else if (rules.include.canMatchInside(path)) next.push({ path, included: "asked" })
+}

@@ -1,0 +1,178 @@
+/** Looks at the workspace's files: what is at a path, and its bytes if they can be had whole. Follows no link. */
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+} from "node:fs"
+import type { SkipReason } from "@ku0/agent-runtime-core"
+import { type BytePath, joinPath, toBytePath, toSystemPath } from "./byte-path.js"
+import { encodeStat, type FileStat } from "./file-stat.js"
+
+export type Found =
+  | { readonly kind: "absent" }
+  | { readonly kind: "folder" }
+  | { readonly kind: "skipped"; readonly reason: SkipReason }
+  | {
+      readonly kind: "file"
+      readonly mode: "100644" | "100755" | "120000"
+      readonly stat: FileStat
+      readonly size: number
+    }
+
+export type Content =
+  | { readonly kind: "content"; readonly data: Buffer; readonly mode: string; readonly stat: FileStat }
+  | { readonly kind: "absent" }
+  | { readonly kind: "skipped"; readonly reason: SkipReason }
+
+export interface NamedEntry {
+  readonly name: BytePath
+  readonly isFolder: boolean
+}
+
+export interface WorkspaceFiles {
+  readonly root: string
+  resolve(path: BytePath): string | Buffer
+  /** What is at a path. A path below a link, or below a file, is absent: it is not in the workspace. */
+  look(path: BytePath): Found
+  /** The bytes of a file or the target of a link, unchanged from start to end of reading. */
+  read(path: BytePath): Content
+  /** Names in a folder, or undefined when it can't be read. */
+  list(folder: BytePath): NamedEntry[] | undefined
+  /** Forgets which folders were found to be real. Call at the start of each look at the workspace. */
+  refresh(): void
+}
+
+const attempts = 4
+
+export function createWorkspaceFiles(root: string, maxFileSize: number): WorkspaceFiles {
+  const bytesRoot = toBytePath(root)
+  const realFolders = new Map<BytePath, boolean>([["", true]])
+  const resolve = (path: BytePath) => toSystemPath(path === "" ? bytesRoot : `${bytesRoot}/${path}`)
+
+  function isRealFolder(path: BytePath): boolean {
+    const known = realFolders.get(path)
+    if (known !== undefined) return known
+    const slash = path.lastIndexOf("/")
+    let real = slash < 0 || isRealFolder(path.slice(0, slash))
+    if (real) real = lstatSync(resolve(path), { throwIfNoEntry: false })?.isDirectory() ?? false
+    realFolders.set(path, real)
+    return real
+  }
+
+  function statPath(path: BytePath): BigIntStats | undefined {
+    const slash = path.lastIndexOf("/")
+    if (slash >= 0 && !isRealFolder(path.slice(0, slash))) return undefined
+    return lstatSync(resolve(path), { bigint: true, throwIfNoEntry: false })
+  }
+
+  function look(path: BytePath): Found {
+    try {
+      const stat = statPath(path)
+      if (stat === undefined) return { kind: "absent" }
+      if (stat.isDirectory()) return { kind: "folder" }
+      return classify(stat, maxFileSize)
+    } catch (error) {
+      return explain(error)
+    }
+  }
+
+  function read(path: BytePath): Content {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const content = readOnce(path)
+        if (content !== "changed") return content
+      } catch (error) {
+        const code = (error as NodeJS.ErrnoException).code
+        if (code !== "ELOOP" && code !== "EINVAL") return explain(error)
+      }
+      if (attempt === attempts) return { kind: "skipped", reason: "changing" }
+      if (attempt > 1) Atomics.wait(pause, 0, 0, 2 ** attempt)
+    }
+  }
+
+  function readOnce(path: BytePath): Content | "changed" {
+    const before = statPath(path)
+    if (before === undefined || before.isDirectory()) return { kind: "absent" }
+    const found = classify(before, maxFileSize)
+    if (found.kind !== "file") return found as Content
+    const data = before.isSymbolicLink() ? readlinkSync(resolve(path), "buffer") : readRegular(path, before)
+    const after = lstatSync(resolve(path), { bigint: true })
+    const stat = encodeStat(after)
+    return data === "changed" || stat !== found.stat ? "changed" : { kind: "content", data, mode: found.mode, stat }
+  }
+
+  function readRegular(path: BytePath, expected: BigIntStats): Buffer | "changed" {
+    // Not blocking: a pipe that took the file's place must not hold us.
+    const descriptor = openSync(resolve(path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    try {
+      const opened = fstatSync(descriptor, { bigint: true })
+      if (!opened.isFile() || opened.ino !== expected.ino || opened.size !== expected.size) return "changed"
+      const size = Number(opened.size)
+      const data = Buffer.allocUnsafeSlow(size + 1)
+      let length = 0
+      while (length <= size) {
+        const count = readSync(descriptor, data, length, size + 1 - length, length)
+        if (count === 0) break
+        length += count
+      }
+      return length === size ? data.subarray(0, size) : "changed"
+    } finally {
+      closeSync(descriptor)
+    }
+  }
+
+  function list(folder: BytePath): NamedEntry[] | undefined {
+    try {
+      const entries = readdirSync(resolve(folder), { withFileTypes: true, encoding: "latin1" })
+      return entries.map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }))
+    } catch {
+      return listWithoutTypes(folder)
+    }
+  }
+
+  /** Some file systems do not tell what a name stands for. */
+  function listWithoutTypes(folder: BytePath): NamedEntry[] | undefined {
+    try {
+      const names = readdirSync(resolve(folder), { encoding: "latin1" })
+      return names.map((name) => ({
+        name,
+        isFolder: lstatSync(resolve(joinPath(folder, name)), { throwIfNoEntry: false })?.isDirectory() ?? false,
+      }))
+    } catch {
+      return undefined
+    }
+  }
+
+  return {
+    root,
+    resolve,
+    look,
+    read,
+    list,
+    refresh() {
+      realFolders.clear()
+      realFolders.set("", true)
+    },
+  }
+}
+
+const pause = new Int32Array(new SharedArrayBuffer(4))
+
+function classify(stat: BigIntStats, maxFileSize: number): Found {
+  if (stat.isSymbolicLink()) return { kind: "file", mode: "120000", stat: encodeStat(stat), size: Number(stat.size) }
+  if (!stat.isFile()) return { kind: "skipped", reason: "special" }
+  if (stat.size > BigInt(maxFileSize)) return { kind: "skipped", reason: "too-large" }
+  const mode = (stat.mode & 0o100n) === 0n ? "100644" : "100755"
+  return { kind: "file", mode, stat: encodeStat(stat), size: Number(stat.size) }
+}
+
+function explain(error: unknown): { kind: "absent" } | { kind: "skipped"; reason: SkipReason } {
+  const code = (error as NodeJS.ErrnoException).code
+  return code === "ENOENT" || code === "ENOTDIR" ? { kind: "absent" } : { kind: "skipped", reason: "unreadable" }
+}
