@@ -20,11 +20,24 @@ export interface ModelAnswer {
   readonly content: string
   readonly toolCalls: readonly ToolCall[]
   readonly usage?: { readonly inputTokens?: number; readonly outputTokens?: number; readonly cost?: number }
+  /** Set when the model did not end the answer itself: it ran out of room, or a filter of the service stopped it. */
+  readonly stoppedBy?: "length" | "filter"
+}
+
+/** `details` of the KeepupError an answer is rejected with: whether, and when, asking again can help. */
+export interface ModelErrorDetails {
+  readonly retryable: boolean
+  /** What the service asked for. */
+  readonly retryAfterMs?: number
+  /** HTTP status, if the service refused. */
+  readonly status?: number
+  /** The messages are more than the model can take: shorten them, then ask again. */
+  readonly contextLengthExceeded?: boolean
 }
 
 export interface Model {
   readonly name: string
-  /** `onDelta` must not throw. */
+  /** Rejects with a KeepupError that has `ModelErrorDetails`, or with CANCELLED. `onDelta` must not throw. */
   answer(request: ModelRequest, onDelta: (text: string) => void): Promise<ModelAnswer>
 }
 
