@@ -59,7 +59,7 @@ async function startServer(programs: string, settings: Readonly<Record<string, s
   const data = makeCluster(programs, folder, password, as)
   const port = await freePort()
   const adminUrl = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`
-  const switches = Object.entries({ ...settings, port, listen_addresses: "127.0.0.1", fsync: "on" })
+  const switches = Object.entries({ ...settings, port, listen_addresses: "127.0.0.1" })
   const args = ["-D", data, "-k", folder.path, ...switches.flatMap(([name, value]) => ["-c", `${name}=${value}`])]
   let server: ChildProcess | undefined
   const killOnExit = () => server?.kill("SIGKILL")
