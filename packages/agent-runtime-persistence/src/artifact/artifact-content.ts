@@ -8,7 +8,7 @@ import { constants } from "node:fs"
 import { lutimes, open, readdir, unlink } from "node:fs/promises"
 import { join } from "node:path"
 import { type Clock, KeepupError } from "@ku0/agent-runtime-core"
-import { findHash, listShards, look, parseHash, placeOf } from "./content-place.js"
+import { findAsides, findHash, listShards, look, parseHash, placeOf } from "./content-place.js"
 import { findErrorCode, fromFileError } from "./file-error.js"
 import { makeFolder, syncFolder } from "./make-folder.js"
 import { type SweepContentResult, sweepContent } from "./sweep-content.js"
@@ -72,11 +72,10 @@ export function createArtifactContent(options: CreateArtifactContentOptions): Ar
   }
 
   async function read(hash: string): Promise<Uint8Array> {
-    const { shard, path, aside } = placeOf(folder, parseHash(hash))
+    const { shard, path } = placeOf(folder, parseHash(hash))
     return named(`read ${path}`, async () => {
       await refuseLink(shard)
-      // A sweep may have it aside for a moment.
-      const bytes = (await readPlain(path)) ?? (await readPlain(aside)) ?? (await readPlain(path))
+      const bytes = await whereverItIs(hash, readPlain)
       if (bytes === undefined) throw new KeepupError("NOT_FOUND", `There is no content ${hash} in ${folder}.`)
       if (hashOf(bytes) !== hash) throw corrupt(path, "has other content than its name says", hash)
       return bytes
@@ -84,20 +83,35 @@ export function createArtifactContent(options: CreateArtifactContentOptions): Ar
   }
 
   async function has(hash: string): Promise<boolean> {
-    const { shard, path, aside } = placeOf(folder, parseHash(hash))
+    const { shard, path } = placeOf(folder, parseHash(hash))
     return named(`look for ${path}`, async () => {
       await refuseLink(shard)
-      for (const place of [path, aside, path]) if ((await look(place))?.isFile() === true) return true
-      return false
+      const isThere = async (place: string) => (await look(place))?.isFile() === true || undefined
+      return (await whereverItIs(hash, isThere)) === true
     })
   }
 
+  /** A sweep may have it aside for a moment, and put it back while we look there. */
+  async function whereverItIs<Found>(hash: string, tryPlace: (path: string) => Promise<Found | undefined>) {
+    const { path } = placeOf(folder, hash)
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const found = await tryPlace(path)
+      if (found !== undefined) return found
+      for (const aside of await findAsides(folder, hash)) {
+        const foundAside = await tryPlace(aside)
+        if (foundAside !== undefined) return foundAside
+      }
+    }
+    return undefined
+  }
+
   async function remove(hash: string): Promise<boolean> {
-    const { shard, path, aside } = placeOf(folder, parseHash(hash))
+    const { shard, path } = placeOf(folder, parseHash(hash))
     return named(`remove ${path}`, async () => {
       await refuseLink(shard)
-      const wasThere = await removeFile(path)
-      return (await removeFile(aside)) || wasThere
+      let wasThere = false
+      for (const place of [path, ...(await findAsides(folder, hash))]) wasThere = (await removeFile(place)) || wasThere
+      return wasThere
     })
   }
 

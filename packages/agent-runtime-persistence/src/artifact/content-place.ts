@@ -1,4 +1,5 @@
-/** Where content lies: `FOLDER/ab/<hash>`, and `.<hash>.aside` beside it while a sweep decides. */
+/** Where content lies: `FOLDER/ab/<hash>`, and `.<hash>.<chance>.aside` beside it while a sweep decides. */
+import { randomBytes } from "node:crypto"
 import type { Stats } from "node:fs"
 import { lstat, readdir } from "node:fs/promises"
 import { join } from "node:path"
@@ -8,12 +9,28 @@ import { findErrorCode } from "./file-error.js"
 export interface ContentPlace {
   readonly shard: string
   readonly path: string
-  readonly aside: string
 }
 
 export function placeOf(folder: string, hash: string): ContentPlace {
   const shard = join(folder, hash.slice(0, 2))
-  return { shard, path: join(shard, hash), aside: join(shard, `.${hash}.aside`) }
+  return { shard, path: join(shard, hash) }
+}
+
+/** A place beside content that no other sweep uses. */
+export function makeAside(folder: string, hash: string): string {
+  return join(placeOf(folder, hash).shard, `.${hash}.${randomBytes(6).toString("hex")}.aside`)
+}
+
+/** Where sweeps have put a content aside. */
+export async function findAsides(folder: string, hash: string): Promise<string[]> {
+  const { shard } = placeOf(folder, hash)
+  try {
+    const names = await readdir(shard)
+    return names.filter((name) => findAsideHash(hash.slice(0, 2), name) === hash).map((name) => join(shard, name))
+  } catch (error) {
+    if (findErrorCode(error) === "ENOENT") return []
+    throw error
+  }
 }
 
 /** Accepts a SHA-256 in lower-case hex, or throws `INVALID_INPUT`: nothing else ever becomes part of a path. */
@@ -29,7 +46,8 @@ export function findHash(shard: string, name: string): string | undefined {
 
 /** The hash of a file that a sweep has put aside. */
 export function findAsideHash(shard: string, name: string): string | undefined {
-  return name.startsWith(".") && name.endsWith(".aside") ? findHash(shard, name.slice(1, -6)) : undefined
+  const [, hash] = /^\.([0-9a-f]{64})\.[0-9a-f]{12}\.aside$/.exec(name) ?? []
+  return hash === undefined ? undefined : findHash(shard, hash)
 }
 
 /** The names of the real folders that hold content. */

@@ -3,10 +3,10 @@
  * which is atomic, and looked at there; if it was made young in between, it goes back. A sweep that was killed in
  * between is finished by the next one, and until then the content is still readable.
  */
-import { readdir, rename, unlink } from "node:fs/promises"
+import { link, readdir, rename, unlink } from "node:fs/promises"
 import { join } from "node:path"
 import { type Clock, KeepupError, toKeepupError } from "@ku0/agent-runtime-core"
-import { findAsideHash, findHash, listShards, look, placeOf } from "./content-place.js"
+import { findAsideHash, findHash, listShards, look, makeAside, placeOf } from "./content-place.js"
 import { findErrorCode, fromFileError } from "./file-error.js"
 import { isTemporaryName } from "./write-file-atomic.js"
 
@@ -29,6 +29,8 @@ export interface SweepContentResult {
 
 /** A sweep that is alive has a file aside for a moment only. */
 const asideForMs = 60_000
+/** A write that is alive does not take longer, however slow the disk. */
+const writeForMs = 3_600_000
 
 export async function sweepContent(options: SweepContentOptions): Promise<SweepContentResult> {
   const { folder, clock, isReachable, olderThanMs } = options
@@ -46,7 +48,7 @@ export async function sweepContent(options: SweepContentOptions): Promise<SweepC
   for (const shard of await listShards(folder)) {
     for (const name of await readdir(join(folder, shard))) {
       const hash = findAsideHash(shard, name)
-      if (hash !== undefined) await attempt(name, () => putBack(hash))
+      if (hash !== undefined) await attempt(name, () => finishAside(join(folder, shard, name), hash))
     }
     for (const name of (await readdir(join(folder, shard))).sort()) {
       const hash = findHash(shard, name)
@@ -64,12 +66,13 @@ export async function sweepContent(options: SweepContentOptions): Promise<SweepC
   }
 
   async function removeUnlessFreshened(hash: string): Promise<void> {
-    const { path, aside } = placeOf(folder, hash)
+    const { path } = placeOf(folder, hash)
+    const aside = makeAside(folder, hash)
     if (!(await ifThere(rename(path, aside)))) return
     const moved = await look(aside)
     if (moved === undefined) return
     if (isYoung(moved)) {
-      await ifThere(rename(aside, path))
+      await putBack(aside, path)
       result.kept++
     } else if (await ifThere(unlink(aside))) {
       result.removed++
@@ -78,15 +81,14 @@ export async function sweepContent(options: SweepContentOptions): Promise<SweepC
   }
 
   /** A killed sweep left it: it goes back under its name, where it is judged like any other. */
-  async function putBack(hash: string): Promise<void> {
-    const { path, aside } = placeOf(folder, hash)
+  async function finishAside(aside: string, hash: string): Promise<void> {
     const facts = await look(aside)
-    if (facts?.isFile() === true && now - facts.ctimeMs > asideForMs) await ifThere(rename(aside, path))
+    if (facts?.isFile() === true && now - facts.ctimeMs > asideForMs) await putBack(aside, placeOf(folder, hash).path)
   }
 
   async function sweepTemporary(path: string): Promise<void> {
     const facts = await look(path)
-    if (facts?.isFile() !== true || isYoung(facts)) return
+    if (facts?.isFile() !== true || isYoung(facts) || now - facts.mtimeMs <= writeForMs) return
     if (await ifThere(unlink(path))) {
       result.temporaryRemoved++
       result.freedBytes += facts.size
@@ -100,6 +102,21 @@ export async function sweepContent(options: SweepContentOptions): Promise<SweepC
       result.failed.push({ name, error: toKeepupError(fromFileError(error, `remove ${name} from ${folder}`)) })
     }
   }
+}
+
+/** Back under its name. If the content was put there again meanwhile, the younger of the two stays. */
+async function putBack(aside: string, path: string): Promise<void> {
+  try {
+    await link(aside, path)
+  } catch (error) {
+    const [kept, there] = [await look(aside), await look(path)]
+    if (kept === undefined) return
+    if (findErrorCode(error) !== "EEXIST" || there === undefined || there.mtimeMs < kept.mtimeMs) {
+      await ifThere(rename(aside, path))
+      return
+    }
+  }
+  await ifThere(unlink(aside))
 }
 
 /** False if another process was faster. */
