@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { type ArtifactPayload, artifactSchemas, type DefaultArtifactType } from "./artifact-types.js"
 
@@ -162,4 +164,14 @@ describe("the default types", () => {
       expect(error?.issues.map((issue) => issue.path.join("."))).toContain(place)
     },
   )
+
+  it("are loaded by whoever needs them, not with the package: starting up stays cheap", () => {
+    const sources = readdirSync(import.meta.dirname).filter((name) => /(?<!\.test)\.ts$/.test(name))
+    const loading = sources.filter((name) =>
+      /^(?:import|export) (?!type ).*from "(?:zod|@ku0\/agent-runtime-core\/schemas|\.\/artifact-types\.js)"/m.test(
+        readFileSync(join(import.meta.dirname, name), "utf8"),
+      ),
+    )
+    expect(loading).toEqual(["artifact-types.ts"])
+  })
 })
