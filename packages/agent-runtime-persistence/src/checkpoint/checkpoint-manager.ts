@@ -17,22 +17,13 @@ import {
   type Snapshot,
   toKeepupError,
 } from "@ku0/agent-runtime-core"
+import type { SnapshotStore } from "../snapshot/snapshot-store.js"
 import type { Store } from "../store/open-store.js"
 import { defaultRetention, planPrune, type RetentionPolicy } from "./checkpoint-retention.js"
 import { listBranchPoints, listPrunable, type PruneResult, pruneCheckpoints } from "./prune-checkpoints.js"
 
 /** What a manager needs of the snapshots of one workspace. */
-export interface SnapshotSource {
-  /** `null` if nothing changed and an empty one was not asked for. */
-  capture(options: {
-    message: string
-    checkpointId: string
-    allowEmpty: boolean
-    timeBudgetMs?: number
-  }): Promise<Snapshot | null>
-  /** Lets go of what only these checkpoints kept. */
-  release(checkpointIds: readonly string[]): Promise<{ freedBytes: number }>
-}
+export type SnapshotSource = Pick<SnapshotStore, "capture" | "captureIfChanged">
 
 export interface CheckpointManagerOptions {
   readonly store: Store
@@ -55,6 +46,9 @@ export interface TakeCheckpointOptions {
   readonly state?: Readonly<Record<string, unknown>>
   readonly metadata?: Readonly<Record<string, unknown>>
   readonly lease?: Lease
+  readonly id?: CheckpointId
+  /** Files that were captured already, under this checkpoint's id. */
+  readonly snapshot?: Snapshot
   /** False: take none if neither the log nor the files changed since the newest one. */
   readonly allowEmpty?: boolean
 }
@@ -65,7 +59,7 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
   /** `undefined` only if nothing changed and `allowEmpty` is false. */
   async function take(request: TakeCheckpointOptions): Promise<Checkpoint | undefined> {
     const session = await store.sessions.get(request.sessionId)
-    const id = store.context.ids.next() as CheckpointId
+    const id = request.id ?? (store.context.ids.next() as CheckpointId)
     const allowEmpty = request.allowEmpty !== false || (await hasNewEntries(session))
     const [files, git] = await Promise.all([captureFiles(session, id, request, allowEmpty), readGit(session)])
     if (files === "unchanged") return undefined
@@ -90,10 +84,12 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
 
   /** The files, or why there are none. A failure here is kept on the record, not thrown. */
   async function captureFiles(session: Session, id: CheckpointId, request: TakeCheckpointOptions, allowEmpty: boolean) {
+    if (request.snapshot !== undefined) return { snapshot: request.snapshot }
     if (options.snapshots === undefined) return { snapshot: null }
     try {
       const source = await options.snapshots(session.workspacePath)
-      const snapshot = await source.capture({ message: messageOf(request), checkpointId: id, allowEmpty })
+      const wanted = { message: messageOf(request), checkpointId: id }
+      const snapshot = await (allowEmpty ? source.capture(wanted) : source.captureIfChanged(wanted))
       return snapshot === null ? ("unchanged" as const) : { snapshot }
     } catch (error) {
       return { snapshot: null, error: toKeepupError(error) }
@@ -123,7 +119,7 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
   async function prune(sessionId: SessionId, policy?: RetentionPolicy, lease?: Lease): Promise<PruneResult> {
     const session = await store.sessions.get(sessionId)
     const plan = await planFor(sessionId, policy)
-    return await pruneCheckpoints(store, session, plan, options.snapshots, lease)
+    return await pruneCheckpoints(store, session, plan, lease)
   }
 
   async function planFor(sessionId: SessionId, policy?: RetentionPolicy): Promise<Checkpoint[]> {

@@ -1,12 +1,12 @@
-/** Removes checkpoint records by plan: rows and the entry that says so in one transaction, then what only they kept. */
+/** Removes checkpoint records by plan, with the entry that says so. What only they kept on disk is freed by `gc`. */
 import type { Checkpoint, Lease, Session, SessionId } from "@ku0/agent-runtime-core"
 import { appendEntries, lockSession } from "../session/append-entries.js"
 import type { Store } from "../store/open-store.js"
 import { toCheckpoint } from "../store/rows.js"
-import type { SnapshotSource } from "./checkpoint-manager.js"
 
 export interface PruneResult {
   readonly removed: readonly Checkpoint[]
+  /** What the removed records say they added. */
   readonly freedBytes: number
 }
 
@@ -14,25 +14,26 @@ export async function pruneCheckpoints(
   store: Store,
   session: Session,
   plan: readonly Checkpoint[],
-  snapshots: ((workspacePath: string) => Promise<SnapshotSource>) | undefined,
   lease: Lease | undefined,
 ): Promise<PruneResult> {
   if (plan.length === 0) return { removed: [], freedBytes: 0 }
   const { context } = store
-  const removed = await context.driver.transaction("prune", async (tx) => {
+  return await context.driver.transaction("prune", async (tx) => {
     const locked = await lockSession(context, tx, session.id)
-    const gone: Checkpoint[] = []
+    const removed: Checkpoint[] = []
     for (const checkpoint of plan) {
       // it may have been pinned or named since the plan was made
       const where = "id = ? AND pinned = 0 AND name IS NULL AND trigger_event <> 'manual'"
-      if ((await tx.run(`DELETE FROM session_checkpoints WHERE ${where}`, [checkpoint.id])) > 0) gone.push(checkpoint)
+      const count = await tx.run(`DELETE FROM session_checkpoints WHERE ${where}`, [checkpoint.id])
+      if (count > 0) removed.push(checkpoint)
     }
-    if (gone.length === 0) return gone
-    await tx.run("UPDATE sessions SET checkpoint_count = checkpoint_count - ? WHERE id = ?", [gone.length, session.id])
-    const data = {
-      checkpointIds: gone.map(({ id }) => id),
-      freedBytes: gone.reduce((sum, one) => sum + one.sizeBytes, 0),
-    }
+    const freedBytes = removed.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+    if (removed.length === 0) return { removed, freedBytes }
+    await tx.run("UPDATE sessions SET checkpoint_count = checkpoint_count - ? WHERE id = ?", [
+      removed.length,
+      session.id,
+    ])
+    const data = { checkpointIds: removed.map(({ id }) => id), freedBytes }
     await appendEntries(
       context,
       tx,
@@ -40,13 +41,8 @@ export async function pruneCheckpoints(
       [{ type: "checkpoint:pruned", data }],
       lease === undefined ? {} : { lease },
     )
-    return gone
+    return { removed, freedBytes }
   })
-  const source = removed.some(({ snapshot }) => snapshot !== null)
-    ? await snapshots?.(session.workspacePath)
-    : undefined
-  const freed = await source?.release(removed.map(({ id }) => id))
-  return { removed, freedBytes: freed?.freedBytes ?? 0 }
 }
 
 /** The automatic checkpoints of a session, together with its first and newest one, oldest first. */

@@ -10,7 +10,7 @@ export interface Migration {
 
 export const migrations: readonly Migration[] = [
   {
-    name: "sessions, entries, checkpoints, logs, leases, blobs, artifacts",
+    name: "sessions, entries, checkpoints, logs, leases, restores, blobs, artifacts",
     statements: [
       `CREATE TABLE sessions (
         ordinal {key},
@@ -102,6 +102,22 @@ export const migrations: readonly Migration[] = [
         acquired_at {integer} NOT NULL,
         renewed_at {integer} NOT NULL
       )`,
+      `CREATE TABLE restores (
+        ordinal {key},
+        id TEXT NOT NULL UNIQUE,
+        session_id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+        workspace_path TEXT NOT NULL,
+        checkpoint_id TEXT NOT NULL,
+        safety_checkpoint_id TEXT NOT NULL,
+        mode TEXT NOT NULL,
+        paths TEXT,
+        status TEXT NOT NULL,
+        undoes TEXT,
+        host TEXT NOT NULL,
+        created_at {integer} NOT NULL
+      )`,
+      "CREATE INDEX restores_by_workspace ON restores (workspace_path, ordinal)",
+      "CREATE INDEX restores_unfinished ON restores (status) WHERE status = 'started'",
       `CREATE TABLE artifacts (
         ordinal {key},
         id TEXT NOT NULL UNIQUE,

@@ -1,0 +1,45 @@
+/**
+ * Brings sessions that died back to a clean head: half restores are settled, tool calls in flight become in doubt, and
+ * the session waits, paused, to be resumed.
+ */
+import { type EntryDraft, event, type Session, type SessionId, type ToolCall } from "@ku0/agent-runtime-core"
+import { cleanupSessions } from "../session/cleanup-sessions.js"
+import { leaseName } from "../session/lease-row.js"
+import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
+import { type SettledRestore, settleRestores } from "./settle-restores.js"
+
+export interface RecoveredSession {
+  readonly session: Session
+  /** Calls that had started and whose outcome is not known. */
+  readonly inDoubt: readonly ToolCall[]
+}
+
+export interface RecoverResult {
+  readonly restores: readonly SettledRestore[]
+  readonly sessions: readonly RecoveredSession[]
+}
+
+/** Finds what died and closes it properly. Costs next to nothing when nothing did. */
+export async function recoverAll(context: TimeTravelContext): Promise<RecoverResult> {
+  const restores = await settleRestores(context)
+  const { interrupted } = await cleanupSessions(context.store)
+  const sessions: RecoveredSession[] = []
+  for (const { id } of interrupted) sessions.push(await recoverSession(context, id))
+  return { restores, sessions }
+}
+
+/** Closes the open ends of one interrupted session. */
+export async function recoverSession({ store }: TimeTravelContext, id: SessionId): Promise<RecoveredSession> {
+  const lease = await store.leases.take(leaseName("session", id), { purpose: "recover" })
+  try {
+    const { openToolCalls } = await store.log.fold(await store.log.head(id))
+    const drafts: EntryDraft[] = openToolCalls.map((call) =>
+      event("tool:in-doubt", { callId: call.id, name: call.name, arguments: call.arguments }),
+    )
+    drafts.push(event("session:recovered", { inDoubt: openToolCalls.map((call) => call.id) }))
+    await store.log.append(id, drafts, { lease })
+    return { session: await store.sessions.get(id), inDoubt: openToolCalls }
+  } finally {
+    await lease.release()
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * After a crash: every restore that was started and not ended is finished or taken back. The note beside the files says
+ * whether any file may have been touched; the record in the store says whether the head has moved.
+ */
+import { isKeepupError, KeepupError, type Restore, toKeepupError } from "@ku0/agent-runtime-core"
+import { failRestore, moveHead, refuseFailures } from "../time-travel/restore.js"
+import { findRestore, listUnfinishedRestores } from "../time-travel/restore-records.js"
+import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
+import { withLeases } from "../time-travel/with-leases.js"
+
+export interface SettledRestore {
+  readonly restore: Restore
+  /** `left`: someone else is at it, or it belongs to another machine. */
+  readonly outcome: "finished" | "taken-back" | "left"
+  readonly reason: string
+}
+
+export async function settleRestores(context: TimeTravelContext): Promise<SettledRestore[]> {
+  const settled: SettledRestore[] = []
+  const { driver, host } = context.store.context
+  for (const restore of await listUnfinishedRestores(driver)) {
+    if (restore.host !== host.split("/")[0]) {
+      settled.push({ restore, outcome: "left", reason: `It was started on ${restore.host}.` })
+      continue
+    }
+    try {
+      settled.push(await settle(context, restore))
+    } catch (error) {
+      if (!isKeepupError(error)) throw error
+      settled.push({ restore, outcome: "left", reason: error.message })
+    }
+  }
+  return settled
+}
+
+async function settle(context: TimeTravelContext, restore: Restore): Promise<SettledRestore> {
+  const session = await context.store.sessions.get(restore.sessionId)
+  return await withLeases(context, session, undefined, async (lease) => {
+    const current = await findRestore(context.store.context.driver, restore.id)
+    if (current?.status !== "started") return { restore, outcome: "left", reason: "Another process settled it." }
+    const checkpoint = await context.store.checkpoints.get(restore.checkpointId)
+    if (restore.mode === "conversation") {
+      await moveHead(context, restore, checkpoint, lease)
+      return { restore, outcome: "finished", reason: "Only the conversation was to go back." }
+    }
+    const snapshots = await context.snapshots(restore.workspacePath)
+    const journal = snapshots.listUnfinishedRestores().find(({ id }) => id === restore.id)
+    if (journal === undefined) {
+      const error = new KeepupError("CANCELLED", "It was broken off before any file was touched.")
+      await failRestore(context, restore, error, lease)
+      return { restore, outcome: "taken-back", reason: error.message }
+    }
+    try {
+      await snapshots.finishRestore(journal, {
+        onApplied: async (outcome) => {
+          refuseFailures(outcome)
+          await moveHead(context, restore, checkpoint, lease)
+        },
+      })
+      return { restore, outcome: "finished", reason: "It was broken off in the middle." }
+    } catch (cause) {
+      const error = toKeepupError(cause)
+      await snapshots.takeBackRestore(journal)
+      await failRestore(context, restore, error, lease)
+      return { restore, outcome: "taken-back", reason: error.message }
+    }
+  })
+}

@@ -1,0 +1,87 @@
+/** What a restore would do, without doing it: the same plan that is carried out, and what the user should know first. */
+import {
+  type Checkpoint,
+  type HeldLease,
+  KeepupError,
+  type RestoreMode,
+  type RestorePlan,
+  type SessionId,
+} from "@ku0/agent-runtime-core"
+import type { SnapshotStore } from "../snapshot/snapshot-store.js"
+import type { TimeTravelContext } from "./time-travel-context.js"
+
+export interface RestoreCheckpointOptions {
+  readonly checkpoint: Checkpoint
+  /** The session that goes back; the checkpoint's own unless told. */
+  readonly sessionId?: SessionId
+  readonly mode?: RestoreMode
+  /** Only these files and folders. */
+  readonly paths?: readonly string[]
+  /** A lease of the caller on the session, if it has one. */
+  readonly lease?: HeldLease
+}
+
+/** The plan of a restore and what it means for others. */
+export interface ShownPlan extends RestorePlan {
+  /** Planned paths that someone changed since the session's newest checkpoint. They are kept in the safety checkpoint. */
+  readonly changedSince: readonly string[]
+  /** Messages that will no longer be in the history. */
+  readonly messagesHidden: number
+}
+
+export const emptyPlan: RestorePlan = { write: [], delete: [], untouched: 0, notCaptured: [] }
+
+export async function planRestore(context: TimeTravelContext, options: RestoreCheckpointOptions): Promise<ShownPlan> {
+  const { checkpoint } = options
+  const session = await context.store.sessions.get(options.sessionId ?? checkpoint.sessionId)
+  const mode = options.mode ?? "both"
+  const messagesHidden = mode === "files" ? 0 : Math.max(0, session.messageCount - checkpoint.messageIndex)
+  if (mode === "conversation") return { ...emptyPlan, changedSince: [], messagesHidden }
+  const commit = requireSnapshot(checkpoint, context.store.context.host)
+  const snapshots = await context.snapshots(session.workspacePath)
+  const { write, delete: remove, untouched, notCaptured } = await snapshots.planRestore(commit, pickPaths(options))
+  const plan = { write, delete: remove, untouched, notCaptured }
+  return { ...plan, changedSince: await listChangedSince(context, snapshots, session.id, plan), messagesHidden }
+}
+
+/** The commit that holds a checkpoint's files, on this machine, or why there is none. */
+export function requireSnapshot(checkpoint: Checkpoint, host: string): string {
+  const here = host.split("/")[0] as string
+  if (checkpoint.snapshot === null) {
+    const error = checkpoint.metadata["snapshotError"] as { message?: string } | undefined
+    throw new KeepupError("UNAVAILABLE", `Checkpoint #${checkpoint.number} holds no files.`, {
+      hint: error?.message
+        ? `They could not be captured: ${error.message} The conversation can still be restored alone.`
+        : "Restore the conversation alone, or choose another checkpoint.",
+    })
+  }
+  if (checkpoint.host !== here) {
+    throw new KeepupError(
+      "UNAVAILABLE",
+      `The files of checkpoint #${checkpoint.number} are on ${checkpoint.host}, not on ${here}.`,
+      {
+        hint: "Restore it there, or restore the conversation alone.",
+        details: { host: checkpoint.host },
+      },
+    )
+  }
+  return checkpoint.snapshot.commit
+}
+
+export function pickPaths({ paths }: RestoreCheckpointOptions): { paths?: readonly string[] } {
+  return paths === undefined ? {} : { paths }
+}
+
+async function listChangedSince(
+  context: TimeTravelContext,
+  snapshots: SnapshotStore,
+  sessionId: SessionId,
+  plan: RestorePlan,
+): Promise<string[]> {
+  const planned = new Set([...plan.write, ...plan.delete])
+  if (planned.size === 0) return []
+  const newest = (await context.store.checkpoints.list(sessionId)).find(({ snapshot }) => snapshot !== null)
+  if (newest?.snapshot == null || !snapshots.listCheckpoints().has(newest.id)) return []
+  const changes = await snapshots.diff(newest.snapshot.commit, "workspace")
+  return changes.map(({ path }) => path).filter((path) => planned.has(path))
+}

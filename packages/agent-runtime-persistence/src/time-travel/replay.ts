@@ -1,0 +1,65 @@
+/** Goes through a recorded history again: the same events in the same order. No model is called and nothing is executed. */
+import { type Checkpoint, type Entry, type EntryRef, type HistoryRange, KeepupError } from "@ku0/agent-runtime-core"
+import { historyRanges } from "../session/history-ranges.js"
+import type { Store } from "../store/open-store.js"
+
+export interface ReplayOptions {
+  readonly from: Checkpoint
+  /** Where it ends; the head of the session unless told. */
+  readonly to?: Checkpoint
+  /** 1 is as fast as it was, 10 ten times as fast. All at once if not given. */
+  readonly speed?: number
+  /** No pause is longer than this. */
+  readonly longestPauseMs?: number
+  readonly signal?: AbortSignal
+}
+
+/** Yields the entries after the checkpoint. */
+export async function* replayHistory(store: Store, options: ReplayOptions): AsyncGenerator<Entry> {
+  const { from, to, speed, signal } = options
+  if (speed !== undefined && !(speed > 0)) throw new KeepupError("INVALID_INPUT", `Not a speed: ${speed}.`)
+  const start = { sessionId: from.sessionId, seq: from.entrySeq }
+  const end = to === undefined ? await store.log.head(from.sessionId) : { sessionId: to.sessionId, seq: to.entrySeq }
+  let last: Entry | undefined
+  for (const { sessionId, from: first, to: final } of await rangesBetween(store, start, end)) {
+    for (let after = first - 1; after < final; ) {
+      const page = await store.log.read(sessionId, { after, before: final + 1 })
+      for (const entry of page) {
+        if (speed !== undefined && last !== undefined) {
+          await pause(Math.min((entry.createdAt - last.createdAt) / speed, options.longestPauseMs ?? 5_000), signal)
+        }
+        signal?.throwIfAborted()
+        yield entry
+        last = entry
+        after = entry.seq
+      }
+      if (page.length === 0) throw new KeepupError("CORRUPT", `Entry ${after + 1} of session ${sessionId} is missing.`)
+    }
+  }
+}
+
+/** The part of a history behind one of its entries, oldest first. */
+async function rangesBetween(store: Store, start: EntryRef, end: EntryRef): Promise<HistoryRange[]> {
+  const ranges: HistoryRange[] = []
+  for await (const range of historyRanges(store.context.driver, end)) {
+    const hasStart = range.sessionId === start.sessionId && start.seq >= range.from && start.seq <= range.to
+    ranges.unshift(hasStart ? { ...range, from: start.seq + 1 } : range)
+    if (hasStart) return ranges.filter(({ from, to }) => from <= to)
+  }
+  throw new KeepupError("INVALID_INPUT", "The checkpoint to start from is not in the history that leads to the end.", {
+    hint: "After a rewind the checkpoints behind it are on another branch: replay up to one of them with --to.",
+  })
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  if (!(ms > 0)) return Promise.resolve()
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener("abort", done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    signal?.addEventListener("abort", done)
+  })
+}

@@ -1,0 +1,65 @@
+/** The restores on record. */
+import { KeepupError, type Restore, type RestoreId, type RestoreStatus } from "@ku0/agent-runtime-core"
+import type { SqlRow, SqlRunner } from "../store/sql-driver.js"
+
+export async function insertRestore(tx: SqlRunner, restore: Restore): Promise<void> {
+  await tx.run(
+    `INSERT INTO restores (id, session_id, workspace_path, checkpoint_id, safety_checkpoint_id, mode, paths, status,
+       undoes, host, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      restore.id,
+      restore.sessionId,
+      restore.workspacePath,
+      restore.checkpointId,
+      restore.safetyCheckpointId,
+      restore.mode,
+      restore.paths === null ? null : JSON.stringify(restore.paths),
+      restore.status,
+      restore.undoes,
+      restore.host,
+      restore.createdAt,
+    ],
+  )
+}
+
+/** Changes the status, or throws `CONFLICT` if it is not what it was thought to be. */
+export async function moveRestore(tx: SqlRunner, id: RestoreId, from: RestoreStatus, to: RestoreStatus): Promise<void> {
+  const changed = await tx.run("UPDATE restores SET status = ? WHERE id = ? AND status = ?", [to, id, from])
+  if (changed === 0) throw new KeepupError("CONFLICT", `Restore ${id} is not ${from} any more.`, { hint: "Reload." })
+}
+
+export async function findRestore(runner: SqlRunner, id: string): Promise<Restore | undefined> {
+  const row = await runner.get("SELECT * FROM restores WHERE id = ?", [id])
+  return row === undefined ? undefined : toRestore(row)
+}
+
+/** The newest restore of a workspace that can be taken back: done, not undone, and not an undo itself. */
+export async function findLastRestore(runner: SqlRunner, workspacePath: string): Promise<Restore | undefined> {
+  const row = await runner.get(
+    `SELECT * FROM restores WHERE workspace_path = ? AND status = 'applied' AND undoes IS NULL
+     ORDER BY ordinal DESC LIMIT 1`,
+    [workspacePath],
+  )
+  return row === undefined ? undefined : toRestore(row)
+}
+
+/** Restores that were started and not ended, oldest first. */
+export async function listUnfinishedRestores(runner: SqlRunner): Promise<Restore[]> {
+  return (await runner.all("SELECT * FROM restores WHERE status = 'started' ORDER BY ordinal")).map(toRestore)
+}
+
+function toRestore(row: SqlRow): Restore {
+  return {
+    id: row["id"],
+    sessionId: row["session_id"],
+    workspacePath: row["workspace_path"],
+    checkpointId: row["checkpoint_id"],
+    safetyCheckpointId: row["safety_checkpoint_id"],
+    mode: row["mode"],
+    paths: row["paths"] === null ? null : JSON.parse(row["paths"] as string),
+    status: row["status"],
+    undoes: row["undoes"],
+    host: row["host"],
+    createdAt: Number(row["created_at"]),
+  } as Restore
+}

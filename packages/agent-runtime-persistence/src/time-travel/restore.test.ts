@@ -1,0 +1,151 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs"
+import { join } from "node:path"
+import type { Checkpoint } from "@ku0/agent-runtime-core"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { expectCode, user } from "../testing/contract/samples.js"
+import { openFixture, type TimeTravelFixture } from "../testing/time-travel-fixture.js"
+import { planRestore } from "./plan-restore.js"
+import { restoreCheckpoint } from "./restore.js"
+import { undoRestore } from "./undo-restore.js"
+
+let travel: TimeTravelFixture
+beforeEach(async () => {
+  travel = await openFixture()
+})
+afterEach(() => travel.close())
+
+const read = (path: string) => readFileSync(join(travel.workspace, path), "utf8")
+
+/** A session with two checkpoints: #1 with a.txt and b.txt, #2 with both changed. */
+async function twoCheckpoints() {
+  const session = await travel.createSession()
+  travel.write({ "a.txt": "a1", "b.txt": "b1", "same.txt": "same" })
+  await travel.store.log.append(session.id, [user("first")])
+  const one = (await travel.manager.take({
+    sessionId: session.id,
+    trigger: "manual",
+    state: { step: 1 },
+  })) as Checkpoint
+  travel.write({ "a.txt": "a2", "b.txt": null, "new/c.txt": "c2" })
+  await travel.store.log.append(session.id, [user("second")])
+  const two = (await travel.manager.take({
+    sessionId: session.id,
+    trigger: "manual",
+    state: { step: 2 },
+  })) as Checkpoint
+  return { session, one, two }
+}
+
+async function messagesOf(sessionId: Checkpoint["sessionId"]) {
+  const { messages } = await travel.store.log.fold(await travel.store.log.head(sessionId))
+  return messages.map(({ content }) => content)
+}
+
+describe("restore", () => {
+  it("brings files, conversation and state back, and undo gives all of it back", async () => {
+    const { session, one, two } = await twoCheckpoints()
+    const untouched = statSync(join(travel.workspace, "same.txt"))
+    const { restore, plan, safety } = await restoreCheckpoint(travel, { checkpoint: one })
+    expect(plan.write.toSorted()).toEqual(["a.txt", "b.txt"])
+    expect(plan.delete).toEqual(["new/c.txt"])
+    expect([read("a.txt"), read("b.txt"), existsSync(join(travel.workspace, "new"))]).toEqual(["a1", "b1", false])
+    expect(await messagesOf(session.id)).toEqual(["first"])
+    expect(await travel.store.state.get(await travel.store.log.head(session.id))).toMatchObject({ step: 1 })
+    expect(statSync(join(travel.workspace, "same.txt")).mtimeMs).toBe(untouched.mtimeMs)
+    expect(statSync(join(travel.workspace, "same.txt")).ino).toBe(untouched.ino)
+    expect(safety).toMatchObject({ trigger: "before-restore", number: 3, sessionId: session.id })
+    expect(restore).toMatchObject({ status: "applied", mode: "both", safetyCheckpointId: safety.id })
+
+    await undoRestore(travel, { workspacePath: travel.workspace })
+    expect([read("a.txt"), existsSync(join(travel.workspace, "b.txt")), read("new/c.txt")]).toEqual(["a2", false, "c2"])
+    expect(await messagesOf(session.id)).toEqual(["first", "second"])
+    expect(await travel.store.state.get(await travel.store.log.head(session.id))).toMatchObject({ step: 2 })
+    expect((await travel.store.sessions.get(session.id)).status).toBe("active")
+    await expectCode(undoRestore(travel, { workspacePath: travel.workspace }), "NOT_FOUND")
+    await restoreCheckpoint(travel, { checkpoint: two })
+    expect(read("a.txt")).toBe("a2")
+  })
+
+  it("restores only the files, only the conversation, or only some paths", async () => {
+    const { session, one } = await twoCheckpoints()
+    await restoreCheckpoint(travel, { checkpoint: one, mode: "conversation" })
+    expect(read("a.txt")).toBe("a2")
+    expect(await messagesOf(session.id)).toEqual(["first"])
+    await undoRestore(travel, { workspacePath: travel.workspace })
+    await restoreCheckpoint(travel, { checkpoint: one, mode: "files", paths: ["a.txt"] })
+    expect([read("a.txt"), existsSync(join(travel.workspace, "b.txt")), read("new/c.txt")]).toEqual(["a1", false, "c2"])
+    expect(await messagesOf(session.id)).toEqual(["first", "second"])
+    await undoRestore(travel, { workspacePath: travel.workspace })
+    expect(read("a.txt")).toBe("a2")
+  })
+
+  it("keeps what was never in a checkpoint, and undo brings edits made in between back", async () => {
+    const { one } = await twoCheckpoints()
+    travel.write({ "a.txt": "edited by hand", "mine.txt": "never captured before" })
+    const plan = await planRestore(travel, { checkpoint: one })
+    expect(plan.changedSince.toSorted()).toEqual(["a.txt", "mine.txt"])
+    expect(plan.messagesHidden).toBe(1)
+    expect(read("a.txt")).toBe("edited by hand")
+    const done = await restoreCheckpoint(travel, { checkpoint: one })
+    expect([...done.plan.write, ...done.plan.delete].toSorted()).toEqual([...plan.write, ...plan.delete].toSorted())
+    expect(existsSync(join(travel.workspace, "mine.txt"))).toBe(false)
+    await undoRestore(travel, { restoreId: done.restore.id })
+    expect([read("a.txt"), read("mine.txt")]).toEqual(["edited by hand", "never captured before"])
+  })
+
+  it("is refused while someone holds the session or the workspace, in the contract's words", async () => {
+    const { session, one } = await twoCheckpoints()
+    for (const resource of [`session:${session.id}`, `workspace:${travel.workspace}`]) {
+      const lease = await travel.store.leases.take(resource, { purpose: "run" })
+      const words = /^Cannot restore checkpoint while a task is running\. Held by run/
+      await expectCode(restoreCheckpoint(travel, { checkpoint: one }), "SESSION_RUNNING", words)
+      await lease.release()
+    }
+    expect(read("a.txt")).toBe("a2")
+    await restoreCheckpoint(travel, { checkpoint: one })
+  })
+
+  it("works for a session that has ended", async () => {
+    const { session, one } = await twoCheckpoints()
+    await travel.store.log.append(session.id, [{ type: "session:ended", data: { outcome: "completed" } }])
+    await restoreCheckpoint(travel, { checkpoint: one })
+    expect((await travel.store.sessions.get(session.id)).status).toBe("active")
+  })
+
+  it("says so when a checkpoint holds no files, or holds them elsewhere", async () => {
+    const { session, one } = await twoCheckpoints()
+    const bare = await travel.store.checkpoints.create({ sessionId: session.id, trigger: "manual" })
+    await expectCode(restoreCheckpoint(travel, { checkpoint: bare }), "UNAVAILABLE", /holds no files/)
+    await expectCode(
+      restoreCheckpoint(travel, { checkpoint: { ...one, host: "elsewhere" } }),
+      "UNAVAILABLE",
+      /on elsewhere/,
+    )
+    await restoreCheckpoint(travel, { checkpoint: bare, mode: "conversation" })
+  })
+
+  it("undoes restore after restore, newest first", async () => {
+    const { one, two } = await twoCheckpoints()
+    travel.write({ "a.txt": "a3" })
+    await restoreCheckpoint(travel, { checkpoint: one })
+    await restoreCheckpoint(travel, { checkpoint: two })
+    await undoRestore(travel, { workspacePath: travel.workspace })
+    expect(read("a.txt")).toBe("a1")
+    await undoRestore(travel, { workspacePath: travel.workspace })
+    expect(read("a.txt")).toBe("a3")
+  })
+
+  it("takes everything back when a file can't be restored", async () => {
+    const { session, one } = await twoCheckpoints()
+    rmSync(join(travel.workspace, "a.txt"))
+    mkdirSync(join(travel.workspace, "a.txt/.git"), { recursive: true })
+    travel.write({ "a.txt/.git/HEAD": "not ours" })
+    const before = await messagesOf(session.id)
+    await restoreCheckpoint(travel, { checkpoint: one }).catch((error) =>
+      expect(error).toMatchObject({ code: "CONFLICT" }),
+    )
+    expect(read("a.txt/.git/HEAD")).toBe("not ours")
+    expect(await messagesOf(session.id)).toEqual(before)
+    expect((await travel.store.sessions.get(session.id)).phase).toBe("idle")
+  })
+})

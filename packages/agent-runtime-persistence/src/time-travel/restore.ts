@@ -1,0 +1,213 @@
+/**
+ * Makes a checkpoint the present: its files in the workspace, its entry as where history goes on. One transaction:
+ * verify objects → lease → safety checkpoint → intent → files → verify → head. Whatever breaks it off, `settleRestores`
+ * finishes it or takes it back. Nothing is erased: a restore appends, and its undo is one more restore.
+ */
+import {
+  type Checkpoint,
+  type CheckpointId,
+  type EntryDraft,
+  event,
+  KeepupError,
+  type Lease,
+  type Restore,
+  type RestoreId,
+  type RestorePlan,
+  type Session,
+  toKeepupError,
+} from "@ku0/agent-runtime-core"
+import { appendEntries, lockSession } from "../session/append-entries.js"
+import type { RestoreOutcome } from "../snapshot/restore.js"
+import { emptyPlan, pickPaths, type RestoreCheckpointOptions, requireSnapshot } from "./plan-restore.js"
+import { insertRestore, moveRestore } from "./restore-records.js"
+import type { TimeTravelContext } from "./time-travel-context.js"
+import { withLeases } from "./with-leases.js"
+
+export interface RestoreResult {
+  readonly restore: Restore
+  readonly plan: RestorePlan
+  readonly checkpoint: Checkpoint
+  readonly safety: Checkpoint
+}
+
+/** `undoes` marks the restore as the undo of another one. */
+export async function restoreCheckpoint(
+  context: TimeTravelContext,
+  options: RestoreCheckpointOptions,
+  undoes: Restore | null = null,
+): Promise<RestoreResult> {
+  const { store } = context
+  const { checkpoint } = options
+  const session = await store.sessions.get(options.sessionId ?? checkpoint.sessionId)
+  const mode = options.mode ?? "both"
+  const commit = mode === "conversation" ? undefined : requireSnapshot(checkpoint, store.context.host)
+  return await withLeases(context, session, options.lease, async (lease) => {
+    const intent: Restore = {
+      id: store.context.ids.next() as RestoreId,
+      sessionId: session.id,
+      workspacePath: session.workspacePath,
+      checkpointId: checkpoint.id,
+      safetyCheckpointId: store.context.ids.next() as CheckpointId,
+      mode,
+      paths: options.paths ?? null,
+      status: "started",
+      undoes: undoes?.id ?? null,
+      host: store.context.host.split("/")[0] as string,
+      createdAt: store.context.clock.now(),
+    }
+    if (commit === undefined) {
+      const safety = await takeSafety(context, intent, lease)
+      await announceRestore(context, intent, lease)
+      await moveHead(context, intent, checkpoint, lease)
+      return { restore: { ...intent, status: "applied" }, plan: emptyPlan, checkpoint, safety }
+    }
+    const { plan, safety } = await restoreFiles(context, options, session, intent, commit, lease)
+    return { restore: { ...intent, status: "applied" }, plan, checkpoint, safety }
+  })
+}
+
+async function restoreFiles(
+  context: TimeTravelContext,
+  options: RestoreCheckpointOptions,
+  session: Session,
+  intent: Restore,
+  commit: string,
+  lease: Lease,
+): Promise<{ plan: RestorePlan; safety: Checkpoint }> {
+  const snapshots = await context.snapshots(session.workspacePath)
+  let safety: Checkpoint | undefined
+  try {
+    const { plan } = await snapshots.restore(commit, {
+      ...pickPaths(options),
+      id: intent.id,
+      message: `before-restore: ${intent.id}`,
+      safetyCheckpointId: intent.safetyCheckpointId,
+      onPrepared: async (prepared) => {
+        safety = await keepSafety(context, intent, prepared.safety, lease)
+        await announceRestore(context, intent, lease)
+      },
+      onApplied: async (outcome) => {
+        refuseFailures(outcome)
+        await moveHead(context, intent, options.checkpoint, lease)
+      },
+    })
+    if (safety === undefined) throw new Error("BUG: restored without a safety checkpoint")
+    const { write, delete: remove, untouched, notCaptured } = plan
+    return { plan: { write, delete: remove, untouched, notCaptured }, safety }
+  } catch (error) {
+    if (safety !== undefined) await takeBack(context, intent, lease, error)
+    throw error
+  }
+}
+
+/** The files could not all be made as they should be: everything goes back to how it was, and the caller hears why. */
+async function takeBack(context: TimeTravelContext, intent: Restore, lease: Lease, cause: unknown): Promise<void> {
+  const snapshots = await context.snapshots(intent.workspacePath)
+  for (const journal of snapshots.listUnfinishedRestores()) {
+    if (journal.id === intent.id) await snapshots.takeBackRestore(journal)
+  }
+  await failRestore(context, intent, toKeepupError(cause), lease)
+}
+
+/** Records that a restore did not happen. */
+export async function failRestore(
+  { store }: TimeTravelContext,
+  intent: Restore,
+  error: KeepupError,
+  lease: Lease,
+): Promise<void> {
+  const { code, message } = error
+  await store.context.driver.transaction("restore-failed", async (tx) => {
+    const session = await lockSession(store.context, tx, intent.sessionId)
+    await moveRestore(tx, intent.id, "started", "taken-back")
+    const failed = event("session:restore-failed", { restoreId: intent.id, error: { code, message } })
+    await appendEntries(store.context, tx, session, [failed], { lease })
+  })
+}
+
+/** Intent before act: from here on a crash is known of. */
+async function announceRestore({ store }: TimeTravelContext, intent: Restore, lease: Lease): Promise<void> {
+  const { id: restoreId, checkpointId, safetyCheckpointId, mode } = intent
+  await store.context.driver.transaction("restore-intent", async (tx) => {
+    const session = await lockSession(store.context, tx, intent.sessionId)
+    await insertRestore(tx, intent)
+    const started = event("session:restore-started", { restoreId, checkpointId, safetyCheckpointId, mode })
+    await appendEntries(store.context, tx, session, [started], { lease })
+  })
+}
+
+/** The pointer comes last. With the conversation, history goes on from the checkpoint's entry. */
+export async function moveHead(
+  { store }: TimeTravelContext,
+  intent: Restore,
+  checkpoint: Checkpoint,
+  lease: Lease,
+): Promise<void> {
+  const { id: restoreId, checkpointId, safetyCheckpointId, mode } = intent
+  const removed = mode === "files" ? undefined : await countRemoved(store, intent, checkpoint)
+  await store.context.driver.transaction("restore-head", async (tx) => {
+    const session = await lockSession(store.context, tx, intent.sessionId)
+    await moveRestore(tx, intent.id, "started", "applied")
+    if (intent.undoes !== null) await moveRestore(tx, intent.undoes, "applied", "undone")
+    const drafts: EntryDraft[] = [event("checkpoint:restored", { restoreId, checkpointId, safetyCheckpointId, mode })]
+    if (removed !== undefined) {
+      const data = { reason: "checkpoint_restore", checkpointId, messageCount: checkpoint.messageIndex, ...removed }
+      const parent = { sessionId: checkpoint.sessionId, seq: checkpoint.entrySeq }
+      drafts.unshift({ ...event("history:rewind", data), parent })
+    }
+    await appendEntries(store.context, tx, session, drafts, { lease })
+  })
+  for (const wake of store.context.onAppended) wake(intent.sessionId)
+}
+
+/** Summaries and truncation markers that are in the history now and will not be after. */
+async function countRemoved(store: TimeTravelContext["store"], intent: Restore, checkpoint: Checkpoint) {
+  const count = async (to: { sessionId: Session["id"]; seq: number }, role: string) => {
+    const { messages } = await store.log.fold(to)
+    return messages.filter((message) => message.role === role).length
+  }
+  const head = await store.log.head(intent.sessionId)
+  const target = { sessionId: checkpoint.sessionId, seq: checkpoint.entrySeq }
+  const lost = async (role: string) => Math.max(0, (await count(head, role)) - (await count(target, role)))
+  return { removedSummaries: await lost("summary"), removedTruncationMarkers: await lost("truncation") }
+}
+
+/** The safety checkpoint of a restore that leaves the files alone: taken like any other. */
+async function takeSafety(context: TimeTravelContext, intent: Restore, lease: Lease): Promise<Checkpoint> {
+  const request = {
+    sessionId: intent.sessionId,
+    trigger: "before-restore" as const,
+    id: intent.safetyCheckpointId,
+    lease,
+  }
+  return (await context.manager.take(request)) as Checkpoint
+}
+
+/** The safety checkpoint of a restore of files: the snapshot is there already, made under the same lock as the plan. */
+async function keepSafety(
+  context: TimeTravelContext,
+  intent: Restore,
+  snapshot: RestoreOutcome["safety"],
+  lease: Lease,
+): Promise<Checkpoint> {
+  const request = {
+    sessionId: intent.sessionId,
+    trigger: "before-restore" as const,
+    id: intent.safetyCheckpointId,
+    lease,
+  }
+  return (await context.manager.take({ ...request, snapshot })) as Checkpoint
+}
+
+export function refuseFailures({ failed }: RestoreOutcome): void {
+  const [first] = failed
+  if (first === undefined) return
+  throw new KeepupError(
+    "CONFLICT",
+    `${failed.length} path(s) could not be restored: ${first.path} (${first.reason}).`,
+    {
+      hint: "Everything was put back as it was. Close programs that hold these files, then try again.",
+      details: { failed },
+    },
+  )
+}

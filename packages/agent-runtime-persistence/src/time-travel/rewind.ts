@@ -1,0 +1,75 @@
+/** A rewind is a restore as a new session that shares the history up to the checkpoint. The original stays as it is. */
+import {
+  type Checkpoint,
+  KeepupError,
+  type Restore,
+  type RestoreMode,
+  type RestorePlan,
+  type Session,
+} from "@ku0/agent-runtime-core"
+import { leaseName } from "../session/lease-row.js"
+import { emptyPlan, requireSnapshot } from "./plan-restore.js"
+import { restoreCheckpoint } from "./restore.js"
+import type { TimeTravelContext } from "./time-travel-context.js"
+
+export interface RewindOptions {
+  readonly checkpoint: Checkpoint
+  /** The new session's name; `{name} (rewind from #{n})` unless told. */
+  readonly name?: string
+  /** `conversation` leaves the files as they are. */
+  readonly mode?: RestoreMode
+  readonly paths?: readonly string[]
+}
+
+export interface RewindResult {
+  readonly session: Session
+  readonly checkpoint: Checkpoint
+  readonly restore: Restore | null
+  readonly plan: RestorePlan
+}
+
+export async function rewindToCheckpoint(context: TimeTravelContext, options: RewindOptions): Promise<RewindResult> {
+  const { store } = context
+  const { checkpoint } = options
+  const origin = await store.sessions.get(checkpoint.sessionId)
+  const withFiles = options.mode !== "conversation"
+  if (withFiles) {
+    requireSnapshot(checkpoint, store.context.host)
+    await refuseRunning(context, origin)
+  }
+  const session = await store.sessions.create({
+    workspacePath: origin.workspacePath,
+    name: options.name ?? rewindName(origin.name, checkpoint.number),
+    agentType: origin.agentType,
+    taskDescription: origin.taskDescription,
+    metadata: origin.metadata,
+    parent: { sessionId: checkpoint.sessionId, seq: checkpoint.entrySeq },
+    forkedFromCheckpointId: checkpoint.id,
+  })
+  if (!withFiles) return { session, checkpoint, restore: null, plan: emptyPlan }
+  try {
+    const paths = options.paths && { paths: options.paths }
+    const restored = await restoreCheckpoint(context, { checkpoint, sessionId: session.id, mode: "files", ...paths })
+    return { session: await store.sessions.get(session.id), checkpoint, restore: restored.restore, plan: restored.plan }
+  } catch (error) {
+    await store.sessions.delete(session.id) // a branch whose files are not there would be a lie
+    throw error
+  }
+}
+
+/** Rewinding a rewind names the place it goes back to, and does not pile up suffixes. */
+export function rewindName(name: string, number: number): string {
+  return `${name.replace(/( \(rewind from #\d+\))+$/, "")} (rewind from #${number})`
+}
+
+/** The files belong to whoever runs in them. */
+async function refuseRunning({ store }: TimeTravelContext, origin: Session): Promise<void> {
+  const lease = await store.leases.find(leaseName("session", origin.id))
+  if (lease === undefined) return
+  const { purpose, pid, host } = lease.holder
+  throw new KeepupError(
+    "SESSION_RUNNING",
+    `Cannot restore checkpoint while a task is running. Held by ${purpose} (pid ${pid} on ${host.split("/")[0]}).`,
+    { hint: "Wait for it to end, or ask it to stop with `keepup pause`.", details: { pid, host, purpose } },
+  )
+}

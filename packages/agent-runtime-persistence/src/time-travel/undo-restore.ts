@@ -1,0 +1,43 @@
+/** Takes a restore back: every file and the head as they were before it. It is a restore itself, so it can't lose anything. */
+import { type HeldLease, KeepupError, type Restore } from "@ku0/agent-runtime-core"
+import { type RestoreResult, restoreCheckpoint } from "./restore.js"
+import { findLastRestore, findRestore } from "./restore-records.js"
+import type { TimeTravelContext } from "./time-travel-context.js"
+
+export interface UndoRestoreOptions {
+  /** A restore by its id, or the newest one of a workspace that can be taken back. */
+  readonly restoreId?: string
+  readonly workspacePath?: string
+  readonly lease?: HeldLease
+}
+
+export async function undoRestore(context: TimeTravelContext, options: UndoRestoreOptions): Promise<RestoreResult> {
+  const restore = await find(context, options)
+  if (restore.status !== "applied") {
+    throw new KeepupError("CONFLICT", `Restore ${restore.id} can't be undone: it is ${restore.status}.`)
+  }
+  const checkpoint = await context.store.checkpoints.get(restore.safetyCheckpointId)
+  const request = {
+    checkpoint,
+    sessionId: restore.sessionId,
+    mode: restore.mode,
+    ...(restore.paths !== null && { paths: restore.paths }),
+    ...(options.lease && { lease: options.lease }),
+  }
+  return await restoreCheckpoint(context, request, restore)
+}
+
+async function find({ store }: TimeTravelContext, options: UndoRestoreOptions): Promise<Restore> {
+  const { driver } = store.context
+  const { restoreId, workspacePath } = options
+  if (restoreId !== undefined) {
+    const restore = await findRestore(driver, restoreId)
+    if (restore !== undefined) return restore
+    throw new KeepupError("NOT_FOUND", `There is no restore ${restoreId}.`)
+  }
+  const last = workspacePath === undefined ? undefined : await findLastRestore(driver, workspacePath)
+  if (last !== undefined) return last
+  throw new KeepupError("NOT_FOUND", "There is no restore to undo in this workspace.", {
+    hint: "`keepup checkpoint list` shows what you can go back to.",
+  })
+}

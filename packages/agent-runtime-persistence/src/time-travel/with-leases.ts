@@ -1,0 +1,28 @@
+/** Holds the session and the workspace while something changes both. Refused while someone else holds one of them. */
+import type { HeldLease, Lease, Session } from "@ku0/agent-runtime-core"
+import { leaseName } from "../session/lease-row.js"
+import type { TimeTravelContext } from "./time-travel-context.js"
+
+const refusal = "Cannot restore checkpoint while a task is running."
+
+/** `own` is a lease on the session that the caller holds already; it also stands for the workspace. */
+export async function withLeases<Result>(
+  { store }: TimeTravelContext,
+  session: Session,
+  own: HeldLease | undefined,
+  work: (lease: Lease) => Promise<Result>,
+): Promise<Result> {
+  if (own !== undefined) return await work(own)
+  const lease = await store.leases.take(leaseName("session", session.id), { purpose: "restore", refusal })
+  try {
+    const resource = leaseName("workspace", session.workspacePath)
+    const workspace = await store.leases.take(resource, { purpose: "restore", refusal })
+    try {
+      return await work(lease)
+    } finally {
+      await workspace.release()
+    }
+  } finally {
+    await lease.release()
+  }
+}
