@@ -2,7 +2,7 @@
 import { redactKnownSecrets, redactSecrets } from "./redact.js"
 import { redactedMark } from "./secrets/detector.js"
 import { kindOfName, type NameKind } from "./secrets/names.js"
-import { isSecretText } from "./secrets/values.js"
+import { isSecretField } from "./secrets/values.js"
 
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [name: string]: JsonValue }
 
@@ -31,7 +31,7 @@ export function redactValue(value: JsonValue): RedactedValue {
   }
 
   function visitText(text: string, kind: NameKind): string {
-    if (isSecretKind(kind) && isSecretText(kind, text)) return replaced()
+    if (isSecretKind(kind) && isSecretField(kind, text)) return replaced()
     const redacted = kind === "reference" ? redactKnownSecrets(text) : redactSecrets(text)
     count += redacted.count
     return redacted.text

@@ -113,7 +113,7 @@ export const prose = fc
       ..."user@example.com https://example.com:8080/a/b?page=2#top v1.2.3-beta.4 0.5 100% (ok) [x] {a: 1} it's “quoted”".split(
         " ",
       ),
-      ..."9f86d081884c7d659a2feaa0c55ad015a3bf4f1b 018f3a5e-7c1d-7b2a-9e4f-1a2b3c4d5e6f basic bearer authorization".split(
+      ..."9f86d081884c7d659a2feaa0c55ad015a3bf4f1b 018f3a5e-7c1d-7b2a-9e4f-1a2b3c4d5e6f basic bearers authorization".split(
         " ",
       ),
     ),

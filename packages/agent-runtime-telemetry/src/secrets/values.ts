@@ -22,18 +22,26 @@ export function isPlaceholder(value: string): boolean {
 
 const path = /^(?:~|\.{1,2}|[A-Za-z]:)?[\\/][\w.@ \\/-]*$/
 const proseWord =
-  /(?:^|\s)(?:a|an|and|are|argument|as|be|by|can|enter|field|flag|for|from|has|if|in|instead|invalid|is|it|key|missing|must|not|of|on|options?|or|parameter|password|please|required|secret|should|that|the|this|to|token|used|via|was|when|will|with|your)(?:\s|[.,:;!?]|$)/i
+  /(?:^|\s)(?:a|an|and|are|argument|as|be|by|can|enter|field|flag|for|from|has|if|in|instead|invalid|is|it|key|missing|must|not|of|on|options?|or|parameter|password|please|required|secret|should|that|the|this|to|token|used|via|was|when|will|with|your)[.,:;!?]*(?:\s|$)/i
 
 const numberOrVersion = /^(?:-?\d{1,15}(?:\.\d+)?|[\^~>=v]{0,2}\d+\.\d+\.[\w.-]+)$/
 
-/** A whole value, as it stands between quotes or in a JSON document. */
+/** The value of a field in a JSON document. Under the name of a password, words are a password too. */
+export function isSecretField(kind: NameKind, value: string): boolean {
+  return kind === "password" ? isValue(value.trim()) : isSecretText(kind, value)
+}
+
+/** A value between quotes in a text. */
 export function isSecretText(kind: NameKind, value: string): boolean {
   const text = value.trim()
-  if (text === "" || text === redactedMark || isPlaceholder(text) || notValues.has(text.toLowerCase())) return false
-  if (/\s/.test(text) && proseWord.test(text)) return false
+  if (!isValue(text) || (/\s/.test(text) && proseWord.test(text))) return false
   if (kind === "password") return !/^\/[\w.-]+(?:\/[\w.-]+)+$/.test(text)
   if (kind === "maybe") return looksMade(text)
   return !path.test(text) && !/^https?:\/\//.test(text) && !numberOrVersion.test(text)
+}
+
+function isValue(text: string): boolean {
+  return text !== "" && text !== redactedMark && !isPlaceholder(text) && !notValues.has(text.toLowerCase())
 }
 
 export interface BareContext {
