@@ -1,9 +1,83 @@
-/** Keeping and going back: stores, sessions, checkpoints, snapshots, artifacts. */
-export type { ArtifactContent } from "./artifact/artifact-store.js"
+/** Keeping and going back: stores, sessions, checkpoints, snapshots, artifacts, time travel, recovery. */
+export {
+  type ArtifactContent,
+  type CreateArtifactContentOptions,
+  createArtifactContent,
+} from "./artifact/artifact-content.js"
+export {
+  ArtifactPipeline,
+  type CreateArtifactPipelineOptions,
+  createArtifactPipeline,
+  type EmitArtifactOptions,
+  type EmitArtifactResult,
+} from "./artifact/artifact-pipeline.js"
+export {
+  ArtifactRegistry,
+  type ArtifactSchema,
+  type CreateArtifactRegistryOptions,
+  createArtifactRegistry,
+} from "./artifact/artifact-registry.js"
+export type { ArtifactPayload, DefaultArtifactType } from "./artifact/artifact-types.js"
+export {
+  type CreateImageArtifactStoreOptions,
+  createImageArtifactStore,
+  type ImageArtifactStore,
+} from "./artifact/image-artifacts.js"
+export { type SweepArtifactsOptions, sweepArtifacts } from "./artifact/sweep-artifacts.js"
+export { type WriteFileAtomicOptions, writeFileAtomic } from "./artifact/write-file-atomic.js"
+export { AutoSaveMiddleware, type AutoSaveOptions, type SignalSource } from "./checkpoint/auto-save.js"
+export {
+  type CheckpointManager,
+  type CheckpointManagerOptions,
+  createCheckpointManager,
+  type TakeCheckpointOptions,
+} from "./checkpoint/checkpoint-manager.js"
+export {
+  type CheckpointPolicy,
+  createCheckpointPolicy,
+  defaultCheckpointEvents,
+} from "./checkpoint/checkpoint-policy.js"
+export { CheckpointRepository } from "./checkpoint/checkpoint-repository.js"
+export { defaultRetention, planPrune, type RetentionPolicy } from "./checkpoint/checkpoint-retention.js"
+export { CheckpointService, type CheckpointServiceOptions } from "./checkpoint/checkpoint-service.js"
+export { type ReadGitFactsOptions, readGitFacts } from "./checkpoint/git-facts.js"
+export type { PruneResult } from "./checkpoint/prune-checkpoints.js"
+export { type RecoveredSession, type RecoverResult, recoverAll, recoverSession } from "./recovery/recover-session.js"
+export { type SettledRestore, settleRestores } from "./recovery/settle-restores.js"
 export {
   type CleanupSessionsOptions,
   type CleanupSessionsResult,
   cleanupSessions,
 } from "./session/cleanup-sessions.js"
+export type { SnapshotChange } from "./snapshot/diff-snapshots.js"
+export {
+  type CaptureOptions,
+  type OpenSnapshotStoreOptions,
+  openSnapshotStore,
+  type SnapshotFile,
+  type SnapshotStore,
+} from "./snapshot/snapshot-store.js"
 export { type CollectGarbageOptions, type CollectGarbageResult, collectGarbage } from "./store/collect-garbage.js"
 export { type OpenStoreOptions, openStore, type Store } from "./store/open-store.js"
+export { diffState, type StateChange } from "./time-travel/diff-state.js"
+export {
+  diffCheckpoints,
+  listCheckpointFiles,
+  type MessageNear,
+  messagesAround,
+  patchBetween,
+  readCheckpointFile,
+  writeCheckpointFiles,
+} from "./time-travel/look.js"
+export { MessageRewindManager, type RewindToIndexOptions } from "./time-travel/message-rewind-manager.js"
+export { planRestore, type RestoreCheckpointOptions, type ShownPlan } from "./time-travel/plan-restore.js"
+export { type ReplayOptions, replayHistory } from "./time-travel/replay.js"
+export { type RestoreResult, restoreCheckpoint } from "./time-travel/restore.js"
+export { type RewindOptions, type RewindResult, rewindName, rewindToCheckpoint } from "./time-travel/rewind.js"
+export type { TimeTravelContext } from "./time-travel/time-travel-context.js"
+export {
+  type NavigationAction,
+  type NavigationResult,
+  TimeTravelNavigator,
+} from "./time-travel/time-travel-navigator.js"
+export { type UndoRestoreOptions, undoRestore } from "./time-travel/undo-restore.js"

@@ -1,0 +1,167 @@
+/** Wires it all: a store, the snapshots of the workspaces, checkpoints and time travel, behind one object. */
+import { createHash } from "node:crypto"
+import { join, resolve } from "node:path"
+import type { Checkpoint, Clock, GitFacts, Session } from "@ku0/agent-runtime-core"
+import {
+  cleanupSessions,
+  collectGarbage,
+  createArtifactContent,
+  createCheckpointManager,
+  openSnapshotStore,
+  openStore,
+  type RecoverResult,
+  readGitFacts,
+  recoverAll,
+  type SnapshotStore,
+  type Store,
+  sweepArtifacts,
+  type TimeTravelContext,
+} from "@ku0/agent-runtime-persistence"
+import { type Config, resolveConfig } from "./config.js"
+import { placesIn } from "./state-directory.js"
+
+export interface OpenRuntimeOptions {
+  readonly stateDirectory: string
+  /** The folder the agent works in. */
+  readonly workspacePath: string
+  /** `sqlite:PATH`, `postgres://…` or `memory:`; by the configuration unless told. */
+  readonly db?: string
+  readonly config?: Config
+  /** Handed to git; nothing else reads it. */
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly homeDirectory?: string
+  readonly clock?: Clock
+  /** What the user should know. Must not throw. */
+  readonly onWarning?: (message: string) => void
+  /** Files read so far, of how many, while a snapshot is taken. Must not throw. */
+  readonly onProgress?: (done: number, total: number) => void
+  /** False: leave sessions that died as they are. */
+  readonly recover?: boolean
+}
+
+export interface Runtime extends TimeTravelContext {
+  readonly config: Config
+  readonly workspacePath: string
+  readonly stateDirectory: string
+  /** What opening found dead and closed properly. */
+  readonly recovered: RecoverResult
+  /** The workspace's newest session that is not a finished import. */
+  findCurrentSession(): Promise<Session | undefined>
+  readGit(workspacePath?: string): Promise<GitFacts | null>
+  /** Frees what nothing reaches any more, in the database, the artifacts and the snapshots. */
+  collectGarbage(options?: { dryRun?: boolean }): Promise<GarbageReport>
+  cleanupSessions(options?: { olderThanMs?: number; dryRun?: boolean }): ReturnType<typeof cleanupSessions>
+  close(): Promise<void>
+}
+
+export interface GarbageReport {
+  readonly values: number
+  readonly bytes: number
+  readonly artifacts: number
+  /** Workspaces whose snapshots were looked at. */
+  readonly workspaces: readonly string[]
+}
+
+export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime> {
+  const config = options.config ?? resolveConfig().config
+  const workspacePath = resolve(options.workspacePath)
+  const { environment, stateDirectory } = options
+  const clock = options.clock ?? { now: () => Date.now() }
+  const { db, artifacts } = placesIn(stateDirectory, {
+    ...(options.db && { db: options.db }),
+    storage: config.storage,
+    workspacePath,
+  })
+  // one folder for each database: what one does not know of, its sweep would take away from the other
+  const content = db.startsWith("sqlite:")
+    ? createArtifactContent({ folder: join(artifacts, nameOf(db)), clock })
+    : undefined
+  const store: Store = await openStore(db, { clock, ...(content && { artifactContent: content }) })
+  const opened = new Map<string, Promise<SnapshotStore>>()
+
+  function snapshots(path: string): Promise<SnapshotStore> {
+    const known = opened.get(path)
+    if (known !== undefined) return known
+    const fresh = openSnapshotStore({
+      workspacePath: path,
+      stateDirectory,
+      environment,
+      clock,
+      capture: { include: config["capture.include"], maxFileSize: config["capture.maxFileSize"] },
+      ...(options.homeDirectory !== undefined && { homeDirectory: options.homeDirectory }),
+      ...(options.onProgress && { onProgress: options.onProgress }),
+    })
+    opened.set(path, fresh)
+    fresh.catch(() => opened.delete(path))
+    return fresh
+  }
+
+  const readGit = (path = workspacePath) => readGitFacts({ workspacePath: path, environment })
+  const manager = createCheckpointManager({
+    store,
+    snapshots,
+    gitFacts: readGit,
+    retention: { keep: config["checkpoint.retention"] },
+    ...(options.onWarning && { onWarning: options.onWarning }),
+  })
+  const context: TimeTravelContext = { store, manager, snapshots }
+
+  async function findCurrentSession(): Promise<Session | undefined> {
+    const sessions = await store.sessions.list({ workspacePath, limit: 200 })
+    return sessions.find(({ metadata, status }) => !(metadata["imported"] === true && status === "completed"))
+  }
+
+  async function collect(request: { dryRun?: boolean } = {}): Promise<GarbageReport> {
+    const { values, bytes } = await collectGarbage(store.context, request)
+    const swept =
+      content === undefined || request.dryRun === true ? undefined : await sweepArtifacts(store.context, content)
+    const workspaces = await listWorkspaces(store)
+    if (request.dryRun !== true) {
+      for (const path of workspaces.keys()) await (await snapshots(path)).gc(workspaces.get(path) as Set<string>)
+    }
+    return { values, bytes, artifacts: swept?.removed ?? 0, workspaces: [...workspaces.keys()] }
+  }
+
+  async function close(): Promise<void> {
+    const results = await Promise.allSettled([...opened.values()].map(async (one) => (await one).close()))
+    await store.close()
+    for (const result of results) if (result.status === "rejected") throw result.reason
+  }
+
+  try {
+    const recovered = options.recover === false ? { restores: [], sessions: [] } : await recoverAll(context)
+    return {
+      ...context,
+      config,
+      workspacePath,
+      stateDirectory,
+      recovered,
+      findCurrentSession,
+      readGit,
+      collectGarbage: collect,
+      cleanupSessions: (request) => cleanupSessions(store, request),
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Every workspace whose checkpoints have files, with the ids of those checkpoints. */
+async function listWorkspaces(store: Store): Promise<Map<string, Set<string>>> {
+  const rows = await store.context.driver.all(
+    `SELECT sessions.workspace_path AS path, session_checkpoints.id AS id FROM session_checkpoints
+     JOIN sessions ON sessions.id = session_checkpoints.session_id WHERE snapshot IS NOT NULL`,
+  )
+  const workspaces = new Map<string, Set<Checkpoint["id"]>>()
+  for (const row of rows) {
+    const ids = workspaces.get(row["path"] as string) ?? new Set()
+    workspaces.set(row["path"] as string, ids.add(row["id"] as Checkpoint["id"]))
+  }
+  return workspaces
+}
+
+function nameOf(db: string): string {
+  return createHash("sha256").update(db).digest("hex").slice(0, 16)
+}
