@@ -2,7 +2,7 @@
  * Brings a database to the newest schema: each step in a transaction of its own, under a lock, after a copy of the file.
  * A database of a newer keepup, or of another program, is refused and not touched.
  */
-import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs"
+import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs"
 import { dirname } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { type Migration, migrations, translateTypes } from "./migrations.js"
@@ -21,11 +21,11 @@ export interface MigrateOptions {
 /** Returns the version the database now has. */
 export async function migrateSqlite(driver: SqliteDriver, options: MigrateOptions = {}): Promise<number> {
   const steps = options.steps ?? migrations
-  let version = await sqliteVersion(driver)
+  let version = await ownVersion(driver)
   refuseNewer(version, steps.length, driver.path)
-  if (version === 0) await refuseForeign(driver)
+  driver.claim()
   for (; version < steps.length; version = await sqliteVersion(driver)) {
-    if (version > 0) backUp(driver, version)
+    if (version > 0 && !(await backUp(driver, version))) continue
     await driver.transaction(`migrate-${version + 1}`, async (tx) => {
       // another process may have been faster while we waited for the lock
       if ((await sqliteVersion(tx)) !== version) return
@@ -34,6 +34,7 @@ export async function migrateSqlite(driver: SqliteDriver, options: MigrateOption
       await tx.run(`PRAGMA user_version = ${version + 1}`)
     })
   }
+  refuseNewer(version, steps.length, driver.path)
   return version
 }
 
@@ -52,6 +53,7 @@ export async function migratePostgres(driver: SqlDriver, options: MigrateOptions
       await tx.run(`INSERT INTO keepup_schema (version) VALUES (${version + 1})`)
     })
   }
+  refuseNewer(version, steps.length, "on the PostgreSQL server")
   return version
 }
 
@@ -81,23 +83,40 @@ function refuseNewer(version: number, newest: number, where: string): void {
   )
 }
 
-async function refuseForeign(driver: SqliteDriver): Promise<void> {
-  if ((await driver.get("SELECT name FROM sqlite_master LIMIT 1")) === undefined) return
-  if ((await sqliteVersion(driver)) > 0) return // another process made the tables in the meantime
+/** The version of a file that is ours, 0 for a new one. Only reads, so that a file of someone else stays as it is. */
+async function ownVersion(driver: SqliteDriver): Promise<number> {
+  const mark = async () => Number((await driver.get("PRAGMA application_id"))?.["application_id"])
+  const isOurs = (await mark()) === applicationId
+  const version = await sqliteVersion(driver)
+  if (isOurs && version > 0) return version
+  if (isOurs) {
+    throw new KeepupError("CORRUPT", `The database ${driver.path} is damaged: it says that its schema is ${version}.`, {
+      hint: "Nothing was changed. Run `keepup doctor` to see what can be saved; backups lie beside the file.",
+    })
+  }
+  const isEmpty = (await driver.get("SELECT name FROM sqlite_master LIMIT 1")) === undefined
+  if (isEmpty && version === 0) return 0
+  if ((await mark()) === applicationId) return await ownVersion(driver) // another process made it in the meantime
   throw new KeepupError("INVALID_INPUT", `${driver.path} is a database of another program.`, {
     hint: "Name another file with --db or --state-dir; nothing was changed.",
   })
 }
 
-/** A consistent copy beside the file, made before its schema changes. An older copy of the same version is replaced. */
-function backUp(driver: SqliteDriver, version: number): void {
-  if (driver.path === ":memory:") return
+/**
+ * A consistent copy beside the file, made before its schema changes. An older copy of the same version is replaced.
+ * False if another process changed the schema meanwhile: then the copy is not what its name would say, and is dropped.
+ */
+async function backUp(driver: SqliteDriver, version: number): Promise<boolean> {
+  if (driver.path === ":memory:") return true
   const copy = `${driver.path}.v${version}.bak`
   const fresh = `${copy}.${process.pid}.tmp`
   rmSync(fresh, { force: true })
+  closeSync(openSync(fresh, "wx", 0o600)) // SQLite fills an empty file, and would make one that others can read
   driver.exec(`VACUUM INTO '${fresh.replaceAll("'", "''")}'`)
-  chmodSync(fresh, 0o600)
-  renameDurably(fresh, copy)
+  const isCurrent = (await sqliteVersion(driver)) === version
+  if (isCurrent) renameDurably(fresh, copy)
+  else rmSync(fresh, { force: true })
+  return isCurrent
 }
 
 function renameDurably(from: string, to: string): void {

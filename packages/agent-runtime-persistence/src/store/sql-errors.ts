@@ -2,8 +2,9 @@
 import { isKeepupError, KeepupError } from "@ku0/agent-runtime-core"
 
 const sqliteFacts: Readonly<
-  Record<number, { code: "UNAVAILABLE" | "CORRUPT" | "CONFLICT"; what: string; hint: string }>
+  Record<number, { code: "UNAVAILABLE" | "CORRUPT" | "CONFLICT" | "INVALID_INPUT"; what: string; hint: string }>
 > = {
+  3: { code: "UNAVAILABLE", what: "may not be used", hint: "Check the permissions of the file and its folder." },
   5: {
     code: "UNAVAILABLE",
     what: "is busy",
@@ -28,6 +29,8 @@ const sqliteFacts: Readonly<
     hint: "Free disk space and try again. Everything kept before is still there.",
   },
   14: { code: "UNAVAILABLE", what: "can't be opened", hint: "Check that the folder exists and may be written." },
+  15: { code: "UNAVAILABLE", what: "is busy", hint: "Many processes use it at once. Try again." },
+  18: { code: "INVALID_INPUT", what: "can't hold a value that large", hint: "Keep it as several smaller ones." },
   19: { code: "CONFLICT", what: "already holds such a record", hint: "Reload and try again." },
   26: {
     code: "CORRUPT",
@@ -36,7 +39,22 @@ const sqliteFacts: Readonly<
   },
 }
 
+/** SQLite's words, for errors that come without a number, and for those that share the general one. */
+const codeByWords: readonly (readonly [RegExp, number])[] = [
+  [/^database (table )?is locked/, 5],
+  [/^out of memory/, 7],
+  [/^attempt to write a readonly database/, 8],
+  [/^disk I\/O error/, 10],
+  [/malformed|^no such (table|column)|^unsupported file format/, 11],
+  [/^database or disk is full/, 13],
+  [/^unable to open database file/, 14],
+  [/^locking protocol/, 15],
+  [/^file is not a database/, 26],
+]
+
 interface SqliteError {
+  readonly code: string
+  /** The prebuilt library leaves it out where a query for several rows fails. */
   readonly errcode: number
   readonly message: string
 }
@@ -44,13 +62,15 @@ interface SqliteError {
 /** `store` names the database for people. What is not a database error passes unchanged. */
 export function fromSqliteError(error: unknown, store: string): unknown {
   if (isKeepupError(error)) return error
-  const { errcode, message } = (error ?? {}) as Partial<SqliteError>
-  if (typeof errcode !== "number") return error
-  const facts = sqliteFacts[errcode & 0xff]
+  const { code, errcode, message = "" } = (error ?? {}) as Partial<SqliteError>
+  if (code !== "ERR_SQLITE_ERROR") return error
+  const number =
+    errcode === undefined || errcode === 1 ? codeByWords.find(([words]) => words.test(message))?.[1] : errcode
+  const facts = sqliteFacts[(number ?? 0) & 0xff]
   if (facts === undefined) return error
   return new KeepupError(facts.code, `The database ${store} ${facts.what} (${message}).`, {
     hint: facts.hint,
-    details: { store, sqlite: errcode },
+    details: { store, sqlite: number },
     cause: error,
   })
 }

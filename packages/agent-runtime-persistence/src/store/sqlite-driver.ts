@@ -21,6 +21,8 @@ export interface SqliteDriver extends SqlDriver {
   readonly path: string
   /** Runs several statements at once, outside of a transaction. */
   exec(sql: string): void
+  /** Makes a file that proved to be ours ready to be written. Until then it is only read. */
+  claim(): void
 }
 
 export function openSqliteDriver(options: OpenSqliteOptions): SqliteDriver {
@@ -30,6 +32,7 @@ export function openSqliteDriver(options: OpenSqliteOptions): SqliteDriver {
   const statements = new Map<string, StatementSyncInstance>()
   let queue: Promise<unknown> = Promise.resolve()
   let isOpen = true
+  let isClaimed = false
 
   function statement(sql: string): StatementSyncInstance {
     let prepared = statements.get(sql)
@@ -86,12 +89,18 @@ export function openSqliteDriver(options: OpenSqliteOptions): SqliteDriver {
     run: (sql, params) => enqueue(() => direct.run(sql, params)),
     transaction: (name, work) => enqueue(() => inTransaction(name, work)),
     exec: (sql) => guard(() => database.exec(sql)),
+    claim() {
+      if (path !== ":memory:") for (const file of filesOf(path)) tightenMode(file)
+      guard(() => database.exec("PRAGMA journal_mode = WAL"))
+      isClaimed = true
+    },
     selectNow: undefined,
     close: () =>
       enqueue(async () => {
         if (!isOpen) return
         isOpen = false
         statements.clear()
+        if (isClaimed) emptyLog(database)
         database.close()
       }),
   }
@@ -99,10 +108,11 @@ export function openSqliteDriver(options: OpenSqliteOptions): SqliteDriver {
 
 /** Makes the folder and the file with modes only their owner can read, before SQLite would make them with others. */
 function prepareFile(path: string): void {
-  if (!existsSync(path) && existsSync(`${path}-wal`) && statSync(`${path}-wal`).size > 0) {
+  // looked at in this order: whoever makes the file right now fills it before its log
+  if (sizeOf(`${path}-wal`) > 0 && sizeOf(path) === 0) {
     throw new KeepupError(
       "CORRUPT",
-      `The database ${path} is gone, but its write-ahead log ${path}-wal is still there.`,
+      `The database ${path} is ${existsSync(path) ? "empty" : "gone"}, but its write-ahead log ${path}-wal is still there.`,
       {
         hint: "Put the database back beside its log. To start anew, move the log away first: it may hold the newest entries.",
       },
@@ -127,18 +137,37 @@ function openDatabase(path: string, timeout: number): DatabaseSyncInstance {
   try {
     const Database = loadSqlite()
     const database = new Database(path, { timeout })
-    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
-    if (path !== ":memory:") tightenMode(path)
+    database.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
     return database
   } catch (error) {
     throw fromSqliteError(error, path)
   }
 }
 
+/**
+ * What the log holds goes into the file, if nobody else uses it now. SQLite does this for the last one who closes, but
+ * cached statements keep our connection half open until they are collected.
+ */
+function emptyLog(database: DatabaseSyncInstance): void {
+  try {
+    database.exec("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)")
+  } catch {
+    // a full disk, or someone is reading: it stays in the log, where it is as safe
+  }
+}
+
+function filesOf(path: string): string[] {
+  return [path, `${path}-wal`, `${path}-shm`]
+}
+
 /** A file that others could read, made by an older umask or by hand, is closed to them. */
 function tightenMode(path: string): void {
-  const mode = statSync(path).mode & 0o777
+  const mode = (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777
   if ((mode & 0o077) !== 0) chmodSync(path, mode & 0o700)
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
 function bind(params: readonly SqlValue[]): SqlValue[] {

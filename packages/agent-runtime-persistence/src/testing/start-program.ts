@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
+import { existsSync, readdirSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { build } from "esbuild"
@@ -28,11 +29,13 @@ export interface Program {
 }
 
 const packageFolder = join(dirname(fileURLToPath(import.meta.url)), "..", "..")
+const bundleFolder = join(packageFolder, "node_modules", ".keepup-test")
 
 /** Bundles a program to where node finds the packages that stay outside. Returns the path of the bundle. */
 export async function bundleProgram(source: string): Promise<string> {
   const name = source.replace(/^.*\//, "").replace(/\.ts$/, "")
-  const bundle = join(packageFolder, "node_modules", ".keepup-test", `${name}-${process.pid}.mjs`)
+  const bundle = join(bundleFolder, `${name}-${process.pid}.mjs`)
+  removeOld(name)
   await build({
     entryPoints: [source],
     outfile: bundle,
@@ -45,6 +48,22 @@ export async function bundleProgram(source: string): Promise<string> {
     logLevel: "error",
   })
   return bundle
+}
+
+/** Bundles of runs that are over. */
+function removeOld(name: string): void {
+  for (const file of existsSync(bundleFolder) ? readdirSync(bundleFolder) : []) {
+    const pid = /^(.+)-(\d+)\.mjs$/.exec(file)
+    if (pid?.[1] === name && !isRunning(Number(pid[2]))) rmSync(join(bundleFolder, file), { force: true })
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }
 
 export interface StartProgramOptions {
