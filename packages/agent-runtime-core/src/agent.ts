@@ -54,14 +54,12 @@ export interface ToolOutcome {
   readonly artifactIds?: readonly string[]
 }
 
-/** What a tool can see of a call whose outcome is not known, or is about to begin. */
+/** What a tool can see of a call whose outcome is not known. */
 export interface ToolInspection {
   /** One sentence for people. */
   readonly summary: string
   /** Whether the call seems to have taken effect; left out when it can't be told. */
   readonly isApplied?: boolean
-  /** What was seen, in JSON: compared with what was seen when the call began. */
-  readonly facts?: Readonly<Record<string, unknown>>
 }
 
 export interface Tool extends ToolDescription {
@@ -69,7 +67,9 @@ export interface Tool extends ToolDescription {
   readonly hasEffects: boolean
   /** The places a call is about, relative to the workspace: what rules by path look at. May throw. */
   targets?(args: unknown): Promise<readonly string[]>
-  /** Looks at the targets of a call and changes nothing. May throw. */
+  /** How the targets look now, in JSON: recorded as a call begins, compared if its outcome is not known. May throw. */
+  readFacts?(args: unknown): Promise<Readonly<Record<string, unknown>>>
+  /** Looks for what became of a call and changes nothing. May throw. */
   inspect?(args: unknown, callId: string): Promise<ToolInspection>
   /** May throw; the loop turns that into a tool result. */
   run(args: unknown, context: ToolContext): Promise<ToolOutcome>
