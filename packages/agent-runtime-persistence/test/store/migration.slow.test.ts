@@ -84,7 +84,9 @@ describe("a migration", () => {
     for (let round = 0; round < 3; round++) {
       path = folder.file(`together-${round}.db`)
       if (round > 0) copyFileSync(original, path) // the first round makes the file as well
-      const programs = [1, 2, 3, 4].map(() => startProgram(migrate, [path, String(moreSteps), "never", "wait"]))
+      const programs = Array.from({ length: 8 }, () =>
+        startProgram(migrate, [path, String(moreSteps), "never", "wait"]),
+      )
       for (const program of programs) await program.heard(() => true)
       for (const program of programs) program.tell("go")
       for (const program of programs) expect(await program.ended, program.errors()).toEqual({ code: 0, signal: null })
