@@ -6,6 +6,7 @@ import { existsSync, unlinkSync } from "node:fs"
 import { join } from "node:path"
 import { KeepupError, type SkippedPath, type SkipReason, type Snapshot } from "@ku0/agent-runtime-core"
 import { type BytePath, displayPath } from "./byte-path.js"
+import type { FolderFollower } from "./change-hints.js"
 import { replaceFile } from "./durable-file.js"
 import { type Candidates, findChangesAt, findChangesExactly, type ScanContext } from "./find-changes.js"
 import { foldIndex, removeOldIndexes, writeIndex } from "./fold-index.js"
@@ -29,9 +30,13 @@ export interface CaptureRequest {
   readonly hints?: Iterable<BytePath> | undefined
   /** Captured even if a rule ignores them, because a restore is about to write them. */
   readonly alsoCapture?: readonly BytePath[]
+  /** Watches every folder that is read. */
+  readonly follower?: FolderFollower | undefined
   readonly timeBudgetMs: number
   /** When false and nothing changed, nothing is written and null is returned. */
   readonly allowEmpty: boolean
+  /** The snapshot "nothing changed" is meant against; the newest one by default. */
+  readonly since?: string
   /** A look at the workspace that nobody keeps: no ref is written, and it is nobody's base. */
   readonly temporary?: boolean
 }
@@ -72,7 +77,8 @@ export async function capture(
     const tree = await editTree(reader, current.lastTree, hashed.changes, (id, data) => pack.add(id, "tree", data))
     const emptyFolders = current.directories.listEmpty()
     const before = base === null ? undefined : await readSnapshotCommit(environment, base)
-    if (!request.allowEmpty && before?.tree === tree && sameFolders(before.emptyFolders, emptyFolders)) {
+    const since = request.since === undefined ? before : await readSnapshotCommit(environment, request.since)
+    if (!request.allowEmpty && since?.tree === tree && sameFolders(since.emptyFolders, emptyFolders)) {
       pack.abandon()
       return null
     }
@@ -86,7 +92,7 @@ export async function capture(
     const id = objectId("commit", commit)
     pack.add(id, "commit", commit)
     step("capture:pack")
-    pack.finish()
+    await pack.finish()
     step("capture:refs")
     if (request.temporary !== true) {
       if (request.checkpointId !== undefined) refs.write(checkpointRef(request.checkpointId), id)
@@ -136,13 +142,14 @@ async function scan(
 ): Promise<Scanned> {
   const also = new Set(request.alsoCapture)
   const controller = new AbortController()
-  const context: ScanContext = { ...environment, state, rules, signal: controller.signal }
+  const context: ScanContext = { ...environment, state, rules, signal: controller.signal, follower: request.follower }
   const left = overAt - performance.now()
   const timer = Number.isFinite(left) ? setTimeout(() => controller.abort(), Math.max(left, 0)) : undefined
   try {
     if (request.hints !== undefined) {
       const candidates = await findChangesAt(context, request.hints)
       if (candidates !== undefined) return { kind: "hinted", candidates: withPaths(candidates, also), state }
+      state.rules = "" // it may have read some folders already: read all of them again
     }
     const seeded = state.lastCommit === null ? await seed(environment, state, rules, pack) : undefined
     const candidates = await findChangesExactly(seeded === undefined ? context : { ...context, seeded })

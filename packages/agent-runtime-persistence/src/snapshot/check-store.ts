@@ -96,7 +96,7 @@ export async function repairStore(session: StoreSession): Promise<StoreReport> {
       break
     }
   }
-  pack.finish()
+  await pack.finish()
   session.forget()
   environment.reader.close()
   return { ...(await checkStore(environment)), repaired }

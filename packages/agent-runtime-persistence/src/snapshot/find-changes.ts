@@ -3,10 +3,11 @@
  * hinted way, which looks only where something is said to have happened. Both only name candidates; their content
  * decides.
  */
-import { lstatSync, statSync } from "node:fs"
+import { statSync } from "node:fs"
 import { join } from "node:path"
 import type { BytePath } from "./byte-path.js"
 import { foldersAbove, isInside, nameOf, parentOf } from "./byte-path.js"
+import type { FolderFollower } from "./change-hints.js"
 import { isUnchanged } from "./directory-table.js"
 import { isSettled } from "./file-stat.js"
 import { treeMode } from "./git-objects.js"
@@ -17,7 +18,7 @@ import type { ScanState } from "./scan-state.js"
 import { findEntry, listTree } from "./trees.js"
 import type { UserRepository } from "./user-repository.js"
 import { walkFolders } from "./walk-folders.js"
-import type { WorkspaceFiles } from "./workspace-files.js"
+import { lookAtDisk, type WorkspaceFiles } from "./workspace-files.js"
 
 export interface ScanContext {
   readonly git: Git
@@ -29,6 +30,8 @@ export interface ScanContext {
   readonly repository: UserRepository | undefined
   readonly signal: AbortSignal
   readonly now: () => number
+  /** Watches the folders that are read. */
+  readonly follower?: FolderFollower | undefined
   /** Files of the last tree by folder, where they are in memory already. */
   readonly seeded?: ReadonlyMap<BytePath, ReadonlySet<BytePath>>
 }
@@ -65,24 +68,28 @@ export async function findChangesExactly(context: ScanContext): Promise<Candidat
     return findChangesExactly(context)
   }
   const ignored = rulesChanged && !isFirst ? await findNewlyIgnored(context, walked.found) : forced.dropped
+  for (const path of ignored) paths.delete(path)
   state.rules = rules.signature
   return { paths, ignored, unreadable: walked.unreadable }
 }
 
 function walkOptions(context: ScanContext, askKnown: boolean) {
-  const { files, rules, reader, state, signal, now, seeded } = context
+  const { files, rules, reader, state, signal, now, seeded, follower } = context
   const none = new Set<BytePath>()
   return {
     files,
     rules,
     signal,
     now,
+    follower,
     askKnown,
     table: state.directories,
     knownNames: async (folder: BytePath) => {
       if (seeded !== undefined) return seeded.get(folder) ?? none
       const entry = await findEntry(reader, state.lastTree, folder)
-      return entry?.mode === treeMode ? reader.tree(entry.id) : none
+      if (entry?.mode !== treeMode) return none
+      const names = await reader.tree(entry.id)
+      return { has: (name: BytePath) => (names.get(name)?.mode ?? treeMode) !== treeMode }
     },
   }
 }
@@ -107,16 +114,20 @@ async function checkFolders(context: ScanContext) {
   let count = 0
   for (const [path, known] of state.directories.entries) {
     if (++count % 2000 === 0) signal.throwIfAborted()
+    context.follower?.follow(path, known.inode)
     const stat = path !== "" && gone.has(parentOf(path)) ? undefined : lookAtFolder(files, path)
     if (stat === undefined) gone.add(path)
     else if (!isUnchanged(known, stat)) again.push(path)
   }
-  for (const path of gone) state.directories.delete(path)
+  for (const path of gone) {
+    state.directories.delete(path)
+    context.follower?.forget(path)
+  }
   return walkFolders(again, walkOptions(context, false))
 }
 
 function lookAtFolder(files: WorkspaceFiles, path: BytePath) {
-  const stat = lstatSync(files.resolve(path), { throwIfNoEntry: false })
+  const stat = lookAtDisk(files.resolve(path))
   return stat?.isDirectory() ? stat : undefined
 }
 
@@ -167,7 +178,9 @@ async function refreshForced(context: ScanContext): Promise<{ look: BytePath[]; 
         if (path !== "" && path.startsWith(prefix) && !rules.isExcluded(inner, false)) state.forced.add(inner)
       }
     }
-    for (const path of before) if (!state.forced.has(path)) dropped.add(path)
+    for (const path of before) {
+      if (!state.forced.has(path) && (await findEntry(reader, state.lastTree, path))) dropped.add(path)
+    }
     state.userIndex = version
   }
   const look: BytePath[] = []
@@ -201,12 +214,13 @@ export async function findChangesAt(context: ScanContext, hints: Iterable<BytePa
     const wasFile = entry !== undefined && entry.mode !== treeMode
     if (wasFile) paths.add(path)
     if (wasFile && found.kind === "file") continue
-    if (found.kind !== "folder") {
-      forgetFolders(state, path)
-      if (entry?.mode === treeMode)
-        for (const inner of (await listTree(reader, entry.id, path)).keys()) paths.add(inner)
+    const isSameFolder = found.kind === "folder" && isKnownFolder(context, path)
+    if (!isSameFolder) {
+      forgetFolders(context, path)
+      const inside = entry?.mode === treeMode ? await listTree(reader, entry.id, path) : new Map<BytePath, unknown>()
+      for (const inner of inside.keys()) paths.add(inner)
     }
-    read.add(nearestKnown(context, found.kind === "folder" ? path : parentOf(path)))
+    read.add(nearestKnown(context, isSameFolder ? path : parentOf(path)))
   }
   const walked = await walkFolders([...read], walkOptions(context, false))
   for (const path of walked.found) {
@@ -220,17 +234,22 @@ function decidesRules(path: BytePath): boolean {
   return nameOf(path) === ".gitignore" || path === ".keepupignore"
 }
 
-function forgetFolders({ directories }: ScanState, path: BytePath): void {
+/** Whether a folder is the very one whose names we know, not another that took its place. */
+function isKnownFolder({ state, files }: ScanContext, path: BytePath): boolean {
+  const known = state.directories.entries.get(path)
+  return known !== undefined && lookAtFolder(files, path)?.ino === known.inode
+}
+
+function forgetFolders({ state: { directories }, follower }: ScanContext, path: BytePath): void {
+  follower?.forget(path)
   if (!directories.entries.has(path)) return
   for (const known of [...directories.entries.keys()]) if (isInside(known, path)) directories.delete(known)
 }
 
 /** The folder itself if we know it, or the closest one above that we know: reading it finds what is new. */
-function nearestKnown({ state, files }: ScanContext, path: BytePath): BytePath {
+function nearestKnown(context: ScanContext, path: BytePath): BytePath {
   let folder = path
-  while (folder !== "" && !(state.directories.entries.has(folder) && lookAtFolder(files, folder))) {
-    folder = parentOf(folder)
-  }
+  while (folder !== "" && !isKnownFolder(context, folder)) folder = parentOf(folder)
   return folder
 }
 

@@ -117,7 +117,7 @@ function explainStart(cause: Error, signal: AbortSignal | undefined): KeepupErro
   if (signal?.aborted) return cancelled()
   return new KeepupError("UNAVAILABLE", `git could not be started: ${cause.message}.`, {
     cause,
-    hint: "Install git 2.32 or newer and make sure it is on PATH.",
+    hint: "Install git 2.36 or newer and make sure it is on PATH.",
   })
 }
 

@@ -1,7 +1,4 @@
-/**
- * Decides what each candidate path is now, and puts content the store does not have yet into the pack. Reading and
- * hashing happen here; compression of many files happens beside, so that two cores work.
- */
+/** Decides what each candidate path is now, and puts content the store does not have yet into the pack. */
 
 import { setImmediate as yieldToOthers } from "node:timers/promises"
 import { promisify } from "node:util"
@@ -39,10 +36,8 @@ export interface Hashed {
 }
 
 const deflateAsync = promisify(deflate) as (data: Buffer, options: object) => Promise<Buffer>
-/** From this many candidates on, or for a file this large, compression goes to other threads. */
-const manyFiles = 64
-const largeFile = 1 << 20
-const bytesInFlight = 16 << 20
+/** A file this large is compressed on another thread, so that the program stays responsive. */
+const largeFile = 256 << 10
 
 export async function hashCandidates(paths: Iterable<BytePath>, options: HashOptions): Promise<Hashed> {
   const { files, reader, state, pack, now } = options
@@ -50,7 +45,6 @@ export async function hashCandidates(paths: Iterable<BytePath>, options: HashOpt
   const seen = new Map<BytePath, KnownFile | "gone">()
   const skipped = new Map<BytePath, SkipReason>()
   const sorted = [...paths].sort()
-  const compress = createCompressor(pack, sorted.length >= manyFiles)
   let growth = 0
   let lastYield = performance.now()
   for (const [done, path] of sorted.entries()) {
@@ -68,9 +62,9 @@ export async function hashCandidates(paths: Iterable<BytePath>, options: HashOpt
       seen.set(path, present.file)
       if (old === undefined) growth++
       if (old?.id !== present.file.id || old.mode !== present.file.mode) {
-        changes.set(path, { mode: present.file.mode, id: present.file.id })
+        changes.set(path, present.file)
       }
-      if (present.data !== undefined && old?.id !== present.file.id) await compress.add(present.file.id, present.data)
+      if (present.data !== undefined && old?.id !== present.file.id) await add(present.file.id, present.data)
     }
     if (performance.now() - lastYield > 15) {
       options.onProgress?.(done, sorted.length)
@@ -78,7 +72,6 @@ export async function hashCandidates(paths: Iterable<BytePath>, options: HashOpt
       lastYield = performance.now()
     }
   }
-  await compress.finish()
   options.onProgress?.(sorted.length, sorted.length)
   return { changes, seen, skipped, growth }
 
@@ -97,36 +90,10 @@ export async function hashCandidates(paths: Iterable<BytePath>, options: HashOpt
     const file: KnownFile = { mode: content.mode, id, stat: content.stat, seenAt }
     return { kind: "file" as const, file, data: content.data }
   }
-}
 
-function createCompressor(pack: PackWriter, many: boolean) {
-  let inFlight = 0
-  let failure: unknown
-  const running = new Set<Promise<void>>()
-  return {
-    async add(id: string, data: Buffer): Promise<void> {
-      if (failure !== undefined) throw failure
-      if (pack.has(id)) return
-      if (!many && data.length < largeFile) {
-        pack.add(id, "blob", data)
-        return
-      }
-      inFlight += data.length + 1024
-      const work: Promise<void> = deflateAsync(data, deflateOptions)
-        .then((deflated) => pack.add(id, "blob", data, deflated))
-        .catch((error) => {
-          failure ??= error
-        })
-        .finally(() => {
-          inFlight -= data.length + 1024
-          running.delete(work)
-        })
-      running.add(work)
-      while (inFlight > bytesInFlight || running.size > 128) await Promise.race(running)
-    },
-    async finish(): Promise<void> {
-      await Promise.all(running)
-      if (failure !== undefined) throw failure
-    },
+  async function add(id: string, data: Buffer): Promise<void> {
+    if (pack.has(id)) return
+    if (data.length < largeFile) pack.add(id, "blob", data)
+    else pack.add(id, "blob", data, await deflateAsync(data, deflateOptions(data.length)))
   }
 }

@@ -15,6 +15,8 @@ export interface IgnoreRules {
   /** Changes when anything but a .gitignore file changed that decides what is captured. */
   readonly signature: string
   readonly include: PatternList
+  /** Whether git may ignore something where no .gitignore file in the workspace applies. */
+  readonly hasOutsideRules: boolean
   /** Left out whatever git says: keepup's own files and `.keepupignore`. */
   isExcluded(path: BytePath, isFolder: boolean): boolean
   /** Those of the paths that git ignores. */
@@ -55,6 +57,7 @@ export async function readIgnoreRules(options: IgnoreOptions): Promise<IgnoreRul
       .update(JSON.stringify([builtIn, options.ownFolders, keepupIgnore, userExcludes, options.include, scope]))
       .digest("hex"),
     include: createPatternList(options.include),
+    hasOutsideRules: scope.prefix !== "" || /^[^#\r\n]/m.test(userExcludes),
     isExcluded: (path, isFolder) =>
       nameOf(path) === ".git" ||
       ownFolders.has(path) ||

@@ -1,6 +1,6 @@
 /**
  * Reads objects of the shadow repository through one `git cat-file` that stays open: it knows packs, deltas and
- * borrowed objects, and finds packs that were written after it was started. Trees are kept in memory.
+ * borrowed objects, and finds packs that were written after it was started. Needs git 2.36. Trees are kept in memory.
  */
 import type { ChildProcess } from "node:child_process"
 import { KeepupError } from "@ku0/agent-runtime-core"
@@ -21,16 +21,27 @@ export interface ObjectReader {
   close(): void
 }
 
+interface Answer {
+  readonly type: ObjectType
+  readonly size: number
+  readonly data: Buffer
+}
+
 interface Waiting {
-  resolve(value: { type: ObjectType; data: Buffer } | undefined): void
+  readonly wantsContent: boolean
+  resolve(value: Answer | undefined): void
   reject(error: unknown): void
 }
 
-const cachedTreeBytes = 24 << 20
+/** Names in cached trees. */
+const cachedNames = 50_000
+/** From this many questions on, a git of its own answers them faster. */
+const manyIds = 500
+const nothing = Buffer.alloc(0)
 
 export function createObjectReader(git: Git): ObjectReader {
   const trees = new Map<string, ReadonlyMap<string, TreeEntry>>()
-  let treeBytes = 0
+  let names = 0
   let child: ChildProcess | undefined
   let waiting: Waiting[] = []
   let chunks: Buffer[] = []
@@ -39,7 +50,7 @@ export function createObjectReader(git: Git): ObjectReader {
   trees.set(emptyTree, new Map())
 
   function start(): ChildProcess {
-    const started = git.start(["cat-file", "--batch"])
+    const started = git.start(["cat-file", "--batch-command"])
     child = started
     started.stdout?.on("data", (chunk: Buffer) => {
       chunks.push(chunk)
@@ -70,6 +81,11 @@ export function createObjectReader(git: Git): ObjectReader {
         waiting.shift()?.resolve(undefined)
         continue
       }
+      if (!waiting[0]?.wantsContent) {
+        data = data.subarray(line + 1)
+        waiting.shift()?.resolve({ type: type as ObjectType, size: Number(size), data: nothing })
+        continue
+      }
       const end = line + 1 + Number(size)
       if (data.length < end + 1) {
         wanted = end + 1
@@ -77,7 +93,7 @@ export function createObjectReader(git: Git): ObjectReader {
       }
       const content = Buffer.from(data.subarray(line + 1, end))
       data = data.subarray(end + 1)
-      waiting.shift()?.resolve({ type: type as ObjectType, data: content })
+      waiting.shift()?.resolve({ type: type as ObjectType, size: content.length, data: content })
     }
     if (waiting.length === 0) {
       wanted = 1
@@ -87,14 +103,16 @@ export function createObjectReader(git: Git): ObjectReader {
     buffered = data.length
   }
 
-  function find(id: string): Promise<{ type: ObjectType; data: Buffer } | undefined> {
+  function ask(id: string, wantsContent: boolean): Promise<Answer | undefined> {
     const running = child ?? start()
     hold(running, true)
     return new Promise((resolve, reject) => {
-      waiting.push({ resolve, reject })
-      running.stdin?.write(`${id}\n`)
+      waiting.push({ wantsContent, resolve, reject })
+      running.stdin?.write(`${wantsContent ? "contents" : "info"} ${id}\n`)
     })
   }
+
+  const find = (id: string) => ask(id, true)
 
   function stop(error?: unknown): void {
     const stopped = child
@@ -118,15 +136,15 @@ export function createObjectReader(git: Git): ObjectReader {
   }
 
   function keepTree(id: string, data: Buffer): ReadonlyMap<string, TreeEntry> {
-    if (treeBytes > cachedTreeBytes) {
+    if (names > cachedNames) {
       trees.clear()
       trees.set(emptyTree, new Map())
-      treeBytes = 0
+      names = 0
     }
     const entries = new Map<string, TreeEntry>()
     for (const entry of parseTree(data)) entries.set(entry.name, entry)
     trees.set(id, entries)
-    treeBytes += data.length
+    names += entries.size
     return entries
   }
 
@@ -134,6 +152,7 @@ export function createObjectReader(git: Git): ObjectReader {
     find,
     get,
     async describe(ids) {
+      if (ids.length < manyIds) return Promise.all(ids.map((id) => ask(id, false)))
       const { stdout } = await git.run(["cat-file", "--batch-check=%(objecttype) %(objectsize)", "--buffer"], {
         input: ids.map((id) => `${id}\n`).join(""),
       })

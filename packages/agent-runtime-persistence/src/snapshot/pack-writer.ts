@@ -3,8 +3,9 @@
  * small; when `finish` returns, pack, index and folder are on disk for good.
  */
 import { createHash, randomBytes } from "node:crypto"
-import { closeSync, fsyncSync, openSync, readSync, renameSync, unlinkSync, writeSync } from "node:fs"
+import { closeSync, fsync, openSync, readSync, renameSync, unlinkSync, writeSync } from "node:fs"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import { crc32, deflateSync } from "node:zlib"
 import { syncFolder, writeNewFile } from "./durable-file.js"
 import type { ObjectType } from "./git-objects.js"
@@ -15,15 +16,21 @@ export interface PackWriter {
   /** `deflated` may hold the compressed data, where it was made beside the main thread. */
   add(id: string, type: ObjectType, data: Buffer, deflated?: Buffer): void
   /** Makes the pack visible and durable. Returns its name without extension, or null when nothing was added. */
-  finish(): string | null
+  finish(): Promise<string | null>
   /** Removes what was written. */
   abandon(): void
 }
 
-export const deflateOptions = { level: 1, memLevel: 9 } as const
+/** Fast, and with no more memory per object than its content needs. */
+export function deflateOptions(size: number) {
+  const windowBits = Math.min(Math.max(33 - Math.clz32(size), 9), 15)
+  return { level: 1, windowBits, memLevel: windowBits - 7 || 1, chunkSize: Math.min(Math.max(size + 64, 256), 1 << 16) }
+}
 
 const typeNumbers = { commit: 1, tree: 2, blob: 3 } as const
-const flushAt = 1 << 20
+const firstRoom = 64 << 10
+const fullRoom = 1 << 20
+const makeDurable = promisify(fsync)
 
 export function createPackWriter(packFolder: string): PackWriter {
   const temporary = join(packFolder, `tmp_pack_${randomBytes(8).toString("hex")}`)
@@ -31,36 +38,48 @@ export function createPackWriter(packFolder: string): PackWriter {
   const offsets: number[] = []
   const checks: number[] = []
   let file: number | undefined
-  let pending: Buffer[] = []
-  let pendingBytes = 0
+  let waiting = Buffer.allocUnsafe(firstRoom)
+  let used = 0
   let written = 0
 
   function write(bytes: Buffer): void {
-    pending.push(bytes)
-    pendingBytes += bytes.length
     written += bytes.length
-    if (pendingBytes >= flushAt) flush()
+    if (bytes.length > waiting.length - used) makeRoom(bytes.length)
+    if (bytes.length > waiting.length) writeFully(openFile(), bytes)
+    else used += bytes.copy(waiting, used)
+  }
+
+  function makeRoom(needed: number): void {
+    if (waiting.length < fullRoom && used + needed <= fullRoom) {
+      const larger = Buffer.allocUnsafe(fullRoom)
+      waiting.copy(larger, 0, 0, used)
+      waiting = larger
+    } else flush()
   }
 
   function flush(): void {
-    if (file === undefined) file = openSync(temporary, "wx+", 0o444)
-    writeFully(file, Buffer.concat(pending, pendingBytes))
-    pending = []
-    pendingBytes = 0
+    writeFully(openFile(), waiting.subarray(0, used))
+    used = 0
   }
 
-  function finish(): string | null {
+  function openFile(): number {
+    file ??= openSync(temporary, "wx+", 0o444)
+    return file
+  }
+
+  async function finish(): Promise<string | null> {
     if (seen.size === 0) return null
     try {
-      const trailer = pending.length > 0 && file === undefined ? sealInMemory() : sealOnDisk()
+      const trailer = file === undefined ? sealInMemory() : sealOnDisk()
       const name = `pack-${trailer.toString("hex")}`
-      const index = formatPackIndex(seen, offsets, checks, trailer)
-      writeNewFile(`${temporary}.idx`, index, { durable: true, mode: 0o444 })
-      fsyncSync(file as number)
-      closeSync(file as number)
+      const indexFile = `${temporary}.idx`
+      writeNewFile(indexFile, formatPackIndex(seen, offsets, checks, trailer), { durable: false, mode: 0o444 })
+      const index = openSync(indexFile, "r")
+      await Promise.all([makeDurable(openFile()), makeDurable(index)]).finally(() => closeSync(index))
+      closeSync(openFile())
       file = undefined
       renameSync(temporary, join(packFolder, `${name}.pack`))
-      renameSync(`${temporary}.idx`, join(packFolder, `${name}.idx`))
+      renameSync(indexFile, join(packFolder, `${name}.idx`))
       syncFolder(packFolder)
       return name
     } catch (error) {
@@ -70,11 +89,9 @@ export function createPackWriter(packFolder: string): PackWriter {
   }
 
   function sealInMemory(): Buffer {
-    pending[0] = header(seen.size)
-    const body = Buffer.concat(pending, pendingBytes)
-    const trailer = createHash("sha1").update(body).digest()
-    pending = [body, trailer]
-    pendingBytes += trailer.length
+    header(seen.size).copy(waiting)
+    const trailer = createHash("sha1").update(waiting.subarray(0, used)).digest()
+    write(trailer)
     flush()
     return trailer
   }
@@ -82,13 +99,13 @@ export function createPackWriter(packFolder: string): PackWriter {
   /** The count in the header is known only now, and the checksum covers it: one pass over the file. */
   function sealOnDisk(): Buffer {
     flush()
-    const descriptor = file as number
+    const descriptor = openFile()
     writeSync(descriptor, header(seen.size), 0, 12, 0)
     const hash = createHash("sha1")
-    const chunk = Buffer.allocUnsafe(flushAt)
     for (let at = 0; at < written; ) {
-      const count = readSync(descriptor, chunk, 0, chunk.length, at)
-      hash.update(chunk.subarray(0, count))
+      const count = readSync(descriptor, waiting, 0, waiting.length, at)
+      if (count === 0) throw new Error("BUG: the pack is shorter than what was written")
+      hash.update(waiting.subarray(0, count))
       at += count
     }
     const trailer = hash.digest()
@@ -117,7 +134,7 @@ export function createPackWriter(packFolder: string): PackWriter {
     add(id, type, data, deflated) {
       if (seen.has(id)) return
       const head = objectHeader(typeNumbers[type], data.length)
-      const body = deflated ?? deflateSync(data, deflateOptions)
+      const body = deflated ?? deflateSync(data, deflateOptions(data.length))
       seen.set(id, offsets.length)
       offsets.push(written)
       checks.push(crc32(body, crc32(head)))

@@ -76,19 +76,17 @@ export async function applyRestore(
   const { store, clock, step } = environment
   writeJournal(store, { id, target: plan.target, safety: plan.safety, paths: options.paths, startedAt: clock.now() })
   step("restore:noted")
-  try {
-    const outcome = { ...(await applyRestoreWork(environment, plan, stagingName(id))), plan, safety }
-    await options.onApplied?.(outcome)
-    removeJournal(store, id)
-    return outcome
-  } catch (error) {
+  session.touch([...plan.writes, ...plan.deletes].map(({ path }) => path))
+  session.touch([...plan.makeFolders, ...plan.removeFolders])
+  const applied = await applyRestoreWork(environment, plan, stagingName(id)).catch((error) => {
     // Refused before anything was changed: there is nothing to finish.
     if (error instanceof KeepupError && error.code === "CONFLICT") removeJournal(store, id)
     throw error
-  } finally {
-    session.touch([...plan.writes, ...plan.deletes].map(({ path }) => path))
-    session.touch([...plan.makeFolders, ...plan.removeFolders])
-  }
+  })
+  const outcome = { ...applied, plan, safety }
+  await options.onApplied?.(outcome)
+  removeJournal(store, id)
+  return outcome
 }
 
 /** Finishes a broken-off restore (to its target) or takes it back (to its safety snapshot). The caller holds the lock. */

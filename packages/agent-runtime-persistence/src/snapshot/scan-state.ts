@@ -103,18 +103,28 @@ export function loadScanState(store: string): ScanState | undefined {
 function loadDirectories(store: string, rules: string): DirectoryTable {
   try {
     const body = openSealed(readFileSync(join(store, directoriesFile), "latin1"))
-    return body?.startsWith(`${rules}\n`) ? parseDirectoryTable(body.slice(rules.length + 1)) : createDirectoryTable()
+    if (!body?.startsWith(`${rules}\n`)) return createDirectoryTable()
+    const table = parseDirectoryTable(body.slice(rules.length + 1))
+    saved.set(table, `${rules}\n${table.version}`)
+    return table
   } catch {
     return createDirectoryTable()
   }
 }
 
+/** What of each table is on disk. A table belongs to one open store; another process's save makes it load a new one. */
+const saved = new WeakMap<DirectoryTable, string>()
+
 /** Saves in one step each. Only a snapshot that is complete and durable may save what it saw. */
 export function saveScanState(store: string, state: ScanState): void {
-  replaceFile(join(store, directoriesFile), seal(`${state.rules}\n${formatDirectoryTable(state.directories)}`), {
-    durable: false,
-  })
-  const { overlay, skipped, forced, directories: _, ...rest } = state
+  const { directories } = state
+  const table = `${state.rules}\n${directories.version}`
+  if (saved.get(directories) !== table) {
+    const text = `${state.rules}\n${formatDirectoryTable(directories)}`
+    replaceFile(join(store, directoriesFile), seal(text), { durable: false })
+    saved.set(directories, table)
+  }
+  const { overlay, skipped, forced, directories: _table, ...rest } = state
   const body = JSON.stringify({ ...rest, overlay: [...overlay], skipped: [...skipped], forced: [...forced] })
   replaceFile(join(store, stateFile), seal(body), { durable: false })
 }

@@ -4,9 +4,9 @@
  */
 import { realpathSync } from "node:fs"
 import { join } from "node:path"
-import { type Clock, KeepupError, type Snapshot } from "@ku0/agent-runtime-core"
+import { type Clock, KeepupError, type SkippedPath, type Snapshot } from "@ku0/agent-runtime-core"
 import { displayPath, toBytePath } from "./byte-path.js"
-import { readSnapshotCommit } from "./capture.js"
+import { describeSkipped, readSnapshotCommit } from "./capture.js"
 import { type ChangeHints, watchChanges } from "./change-hints.js"
 import { checkStore, repairStore, type StoreReport } from "./check-store.js"
 import { collectGarbage, consolidatePacks, ownObjects } from "./consolidate.js"
@@ -66,6 +66,8 @@ export interface CaptureOptions {
   readonly hints?: readonly string[]
   /** Look at every file even if a watcher runs. Default: as the watcher allows. */
   readonly exact?: boolean
+  /** For `captureIfChanged`: compare with this snapshot instead of the newest one. */
+  readonly since?: string
   readonly timeBudgetMs?: number
 }
 
@@ -73,6 +75,16 @@ export interface SnapshotFile {
   readonly path: string
   readonly mode: string
   readonly id: string
+}
+
+export interface SnapshotDescription {
+  readonly commit: string
+  readonly base: string | null
+  readonly tree: string
+  readonly message: string
+  readonly createdAt: number
+  readonly emptyFolders: readonly string[]
+  readonly skipped: readonly SkippedPath[]
 }
 
 /** "workspace" stands for the files as they are now. */
@@ -100,6 +112,8 @@ export interface SnapshotStore {
   listUnfinishedRestores(): RestoreJournal[]
   finishRestore(journal: RestoreJournal, hooks?: RestoreHooks): Promise<RestoreOutcome>
   takeBackRestore(journal: RestoreJournal, hooks?: RestoreHooks): Promise<RestoreOutcome>
+  /** What a snapshot's commit says of itself. */
+  describe(commit: string): Promise<SnapshotDescription>
   /** Checkpoint id → commit. */
   listCheckpoints(): Map<string, string>
   /** Lets snapshots be hinted by a watcher from now on. False where the system can't watch. */
@@ -206,6 +220,12 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
     listUnfinishedRestores: () => listJournals(environment.store),
     finishRestore: (journal, hooks) => lock.hold(() => settleRestore(session, journal, "target", hooks)),
     takeBackRestore: (journal, hooks) => lock.hold(() => settleRestore(session, journal, "safety", hooks)),
+    async describe(id) {
+      const commit = await findCommit(environment, id)
+      const { base, tree, message, createdAt, emptyFolders, skipped } = await readSnapshotCommit(environment, commit)
+      const folders = emptyFolders.map(displayPath)
+      return { commit, base, tree, message, createdAt, emptyFolders: folders, skipped: describeSkipped(skipped) }
+    },
     listCheckpoints() {
       const refs = [...environment.refs.list(checkpointRefs)]
       return new Map(refs.map(([name, commit]) => [name.slice(checkpointRefs.length), commit]))

@@ -59,7 +59,11 @@ export function createStoreSession(environment: SnapshotEnvironment, lock: Store
     state = undefined
     pending = new Set()
     try {
-      const result = await capture(environment, current, { ...request, hints: useHints ? taken : undefined })
+      const result = await capture(environment, current, {
+        ...request,
+        hints: useHints ? taken : undefined,
+        follower: session.watcher,
+      })
       if (result === null) {
         // Nothing was written, so what was seen is not remembered either.
         for (const path of taken) pending.add(path)

@@ -1,5 +1,5 @@
 /** Trees as nested maps of names: change some paths, compare two, list one. Untouched folders are never read. */
-import { type BytePath, joinPath } from "./byte-path.js"
+import { type BytePath, foldersAbove, joinPath, nameOf } from "./byte-path.js"
 import { emptyTree, formatTree, objectId, type TreeEntry, treeMode } from "./git-objects.js"
 import type { ObjectReader } from "./object-reader.js"
 
@@ -15,9 +15,9 @@ export interface TreeChange {
 }
 
 interface Folder {
-  /** What becomes of the name itself: a file, no file, or not mentioned. */
-  file?: FileEntry | null
-  readonly inside: Map<BytePath, Folder>
+  /** Names that become a file, or (null) no longer are one. */
+  readonly files: Map<BytePath, FileEntry | null>
+  readonly folders: Map<BytePath, Folder>
 }
 
 /** A tree with some paths set or (null) removed. `emit` gets each tree object that the old tree did not have there. */
@@ -27,15 +27,15 @@ export async function editTree(
   changes: ReadonlyMap<BytePath, FileEntry | null>,
   emit: (id: string, data: Buffer) => void,
 ): Promise<string> {
-  const root: Folder = { inside: new Map() }
+  const root: Folder = { files: new Map(), folders: new Map() }
   for (const [path, entry] of changes) {
     let folder = root
-    for (const name of path.split("/")) {
-      const next: Folder = folder.inside.get(name) ?? { inside: new Map() }
-      folder.inside.set(name, next)
+    for (const name of foldersAbove(path).map(nameOf)) {
+      const next: Folder = folder.folders.get(name) ?? { files: new Map(), folders: new Map() }
+      folder.folders.set(name, next)
       folder = next
     }
-    folder.file = entry
+    folder.files.set(nameOf(path), entry)
   }
   const id = await editFolder(reader, base, root, emit)
   if (id !== undefined) return id
@@ -50,17 +50,16 @@ async function editFolder(
   emit: (id: string, data: Buffer) => void,
 ): Promise<string | undefined> {
   const entries = new Map(base === undefined ? [] : await reader.tree(base))
-  for (const [name, change] of folder.inside) {
+  for (const [name, file] of folder.files) {
+    if (file !== null) entries.set(name, { name, mode: file.mode, id: file.id })
+    else if (entries.get(name)?.mode !== treeMode) entries.delete(name)
+  }
+  for (const [name, inside] of folder.folders) {
     const old = entries.get(name)
-    if (change.file) {
-      entries.set(name, { name, mode: change.file.mode, id: change.file.id })
-      continue
-    }
-    if (change.file === null && old?.mode !== treeMode) entries.delete(name)
-    if (change.inside.size === 0) continue
-    const inner = await editFolder(reader, old?.mode === treeMode ? old.id : undefined, change, emit)
+    if (folder.files.get(name)) continue // a file took the folder's place
+    const inner = await editFolder(reader, old?.mode === treeMode ? old.id : undefined, inside, emit)
     if (inner !== undefined) entries.set(name, { name, mode: treeMode, id: inner })
-    else if (entries.get(name)?.mode === treeMode) entries.delete(name)
+    else if (old?.mode === treeMode) entries.delete(name)
   }
   if (entries.size === 0) return undefined
   const data = formatTree(entries.values())

@@ -3,11 +3,11 @@
  * what it ignores. Fills the folder table. Never enters an ignored folder unless `capture.include` may name something
  * inside, and never follows a link.
  */
-import { lstatSync } from "node:fs"
-import { type BytePath, joinPath } from "./byte-path.js"
+import { type BytePath, foldersAbove, joinPath } from "./byte-path.js"
+import type { FolderFollower } from "./change-hints.js"
 import { type DirectoryTable, describeDirectory } from "./directory-table.js"
 import type { IgnoreRules } from "./ignore-rules.js"
-import type { WorkspaceFiles } from "./workspace-files.js"
+import { lookAtDisk, type WorkspaceFiles } from "./workspace-files.js"
 
 export interface WalkOptions {
   readonly files: WorkspaceFiles
@@ -17,6 +17,7 @@ export interface WalkOptions {
   readonly knownNames: (folder: BytePath) => Promise<{ has(name: BytePath): boolean }>
   /** Ask about known files too, because the rules changed; then `found` lists every captured file. */
   readonly askKnown: boolean
+  readonly follower?: FolderFollower | undefined
   readonly signal: AbortSignal
   /** Milliseconds of the real clock; file times are compared with it. */
   readonly now: () => number
@@ -32,13 +33,20 @@ interface Step {
   readonly path: BytePath
   /** "asked": only what an include pattern names. "all": everything, a pattern named a folder above. */
   readonly included: "no" | "asked" | "all"
+  /** Some rule may apply here; where none does, git need not be asked. */
+  readonly hasRules: boolean
 }
 
 export async function walkFolders(start: readonly BytePath[], options: WalkOptions): Promise<WalkResult> {
   const { rules, table, signal } = options
   const found: BytePath[] = []
   const unreadable: BytePath[] = []
-  let level: Step[] = start.map((path) => ({ path, included: table.entries.get(path)?.onlyIncluded ? "asked" : "no" }))
+  let level: Step[] = start.map((path) => ({
+    path,
+    included: table.entries.get(path)?.onlyIncluded ? "asked" : "no",
+    hasRules:
+      rules.hasOutsideRules || ["", ...foldersAbove(path)].some((folder) => hasIgnoreFile(options.files, folder)),
+  }))
   while (level.length > 0) {
     const next: Step[] = []
     const folders: BytePath[] = []
@@ -51,13 +59,16 @@ export async function walkFolders(start: readonly BytePath[], options: WalkOptio
         unreadable.push(step.path)
         continue
       }
+      const hasRules = step.hasRules || entries.some(({ name }) => name === ".gitignore")
       for (const { name, isFolder } of entries) {
         const path = joinPath(step.path, name)
         if (rules.isExcluded(path, isFolder)) continue
         if (isFolder && !options.askKnown && table.entries.has(path)) continue
         if (!isFolder && !options.askKnown && known.has(name)) continue
-        if (step.included === "no") (isFolder ? folders : files).push(path)
-        else considerIncluded(path, isFolder, step, rules, next, found)
+        if (step.included !== "no") considerIncluded(path, isFolder, step, rules, next, found)
+        else if (hasRules) (isFolder ? folders : files).push(path)
+        else if (isFolder) next.push({ path, included: "no", hasRules })
+        else found.push(path)
       }
     }
     const ignored = await rules.findIgnored([...folders, ...files], signal)
@@ -65,21 +76,26 @@ export async function walkFolders(start: readonly BytePath[], options: WalkOptio
       if (!ignored.has(path) || rules.include.match(path, false)) found.push(path)
     }
     for (const path of folders) {
-      if (!ignored.has(path)) next.push({ path, included: "no" })
-      else considerIncluded(path, true, { path, included: "asked" }, rules, next, found)
+      if (!ignored.has(path)) next.push({ path, included: "no", hasRules: true })
+      else considerIncluded(path, true, { path, included: "asked", hasRules: true }, rules, next, found)
     }
     level = next
   }
   return { found, unreadable }
 }
 
-function readFolder(step: Step, { files, table, now }: WalkOptions) {
+function hasIgnoreFile(files: WorkspaceFiles, folder: BytePath): boolean {
+  return lookAtDisk(files.resolve(joinPath(folder, ".gitignore"))) !== undefined
+}
+
+function readFolder(step: Step, { files, table, now, follower }: WalkOptions) {
   const readAt = now()
-  const stat = lstatSync(files.resolve(step.path), { throwIfNoEntry: false })
+  const stat = lookAtDisk(files.resolve(step.path))
   if (!stat?.isDirectory()) {
     table.delete(step.path)
     return []
   }
+  follower?.follow(step.path, stat.ino)
   const entries = files.list(step.path)
   const isEmpty = entries?.length === 0 && step.included === "no"
   const directory = describeDirectory(stat, readAt, isEmpty, step.included !== "no")
@@ -98,6 +114,6 @@ function considerIncluded(
   const named = step.included === "all" || rules.include.match(path, isFolder) === true
   if (!isFolder) {
     if (named) found.push(path)
-  } else if (named) next.push({ path, included: "all" })
-  else if (rules.include.canMatchInside(path)) next.push({ path, included: "asked" })
+  } else if (named) next.push({ ...step, path, included: "all" })
+  else if (rules.include.canMatchInside(path)) next.push({ ...step, path, included: "asked" })
 }

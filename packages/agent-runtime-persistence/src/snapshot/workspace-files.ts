@@ -9,6 +9,7 @@ import {
   readdirSync,
   readlinkSync,
   readSync,
+  type Stats,
 } from "node:fs"
 import type { SkipReason } from "@ku0/agent-runtime-core"
 import { type BytePath, joinPath, toBytePath, toSystemPath } from "./byte-path.js"
@@ -40,7 +41,10 @@ export interface WorkspaceFiles {
   resolve(path: BytePath): string | Buffer
   /** What is at a path. A path below a link, or below a file, is absent: it is not in the workspace. */
   look(path: BytePath): Found
-  /** The bytes of a file or the target of a link, unchanged from start to end of reading. */
+  /**
+   * The bytes of a file or the target of a link, unchanged from start to end of reading. They are valid until the next
+   * call: small files share one buffer.
+   */
   read(path: BytePath): Content
   /** Names in a folder, or undefined when it can't be read. */
   list(folder: BytePath): NamedEntry[] | undefined
@@ -52,6 +56,7 @@ const attempts = 4
 
 export function createWorkspaceFiles(root: string, maxFileSize: number): WorkspaceFiles {
   const bytesRoot = toBytePath(root)
+  const small = Buffer.allocUnsafeSlow(128 << 10)
   const realFolders = new Map<BytePath, boolean>([["", true]])
   const resolve = (path: BytePath) => toSystemPath(path === "" ? bytesRoot : `${bytesRoot}/${path}`)
 
@@ -60,7 +65,7 @@ export function createWorkspaceFiles(root: string, maxFileSize: number): Workspa
     if (known !== undefined) return known
     const slash = path.lastIndexOf("/")
     let real = slash < 0 || isRealFolder(path.slice(0, slash))
-    if (real) real = lstatSync(resolve(path), { throwIfNoEntry: false })?.isDirectory() ?? false
+    if (real) real = lookAtDisk(resolve(path))?.isDirectory() ?? false
     realFolders.set(path, real)
     return real
   }
@@ -114,7 +119,7 @@ export function createWorkspaceFiles(root: string, maxFileSize: number): Workspa
       const opened = fstatSync(descriptor, { bigint: true })
       if (!opened.isFile() || opened.ino !== expected.ino || opened.size !== expected.size) return "changed"
       const size = Number(opened.size)
-      const data = Buffer.allocUnsafeSlow(size + 1)
+      const data = size < small.length ? small : Buffer.allocUnsafeSlow(size + 1)
       let length = 0
       while (length <= size) {
         const count = readSync(descriptor, data, length, size + 1 - length, length)
@@ -142,7 +147,7 @@ export function createWorkspaceFiles(root: string, maxFileSize: number): Workspa
       const names = readdirSync(resolve(folder), { encoding: "latin1" })
       return names.map((name) => ({
         name,
-        isFolder: lstatSync(resolve(joinPath(folder, name)), { throwIfNoEntry: false })?.isDirectory() ?? false,
+        isFolder: lookAtDisk(resolve(joinPath(folder, name)))?.isDirectory() ?? false,
       }))
     } catch {
       return undefined
@@ -159,6 +164,15 @@ export function createWorkspaceFiles(root: string, maxFileSize: number): Workspa
       realFolders.clear()
       realFolders.set("", true)
     },
+  }
+}
+
+/** What is at a path on disk, not following a link; undefined when there is nothing, or nothing we may see. */
+export function lookAtDisk(path: string | Buffer): Stats | undefined {
+  try {
+    return lstatSync(path)
+  } catch {
+    return undefined
   }
 }
 
