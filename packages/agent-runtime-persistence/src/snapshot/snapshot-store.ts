@@ -31,6 +31,7 @@ import { openShadowRepository, pathWithin, type ShadowLocation } from "./shadow-
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import { createStoreLock } from "./store-lock.js"
 import { createStoreSession, findCommit, type StoreSession } from "./store-session.js"
+import { exportObjects, type ImportedObjects, importObjects, type SnapshotObject } from "./transfer-objects.js"
 import { compareTrees, type FileEntry, findEntry, listTree } from "./trees.js"
 import { findUserRepository, readUserConfig } from "./user-repository.js"
 import { createWorkspaceFiles } from "./workspace-files.js"
@@ -116,6 +117,10 @@ export interface SnapshotStore {
   describe(commit: string): Promise<SnapshotDescription>
   /** Checkpoint id → commit. */
   listCheckpoints(): Map<string, string>
+  /** Every object these commits hold, children before their parents. */
+  exportObjects(commits: readonly string[]): AsyncIterable<SnapshotObject>
+  /** Keeps objects of another store, proven one by one, then the refs: checkpoint id → commit. */
+  importObjects(objects: Iterable<SnapshotObject>, refs: ReadonlyMap<string, string>): Promise<ImportedObjects>
   /** Lets snapshots be hinted by a watcher from now on. False where the system can't watch. */
   watch(): Promise<boolean>
   check(): Promise<StoreReport>
@@ -230,6 +235,8 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
       const refs = [...environment.refs.list(checkpointRefs)]
       return new Map(refs.map(([name, commit]) => [name.slice(checkpointRefs.length), commit]))
     },
+    exportObjects: (commits) => exportObjects(environment, commits),
+    importObjects: (objects, refs) => importObjects(environment, lock, objects, refs),
     async watch() {
       session.watcher ??= await watchChanges(environment)
       return session.watcher !== undefined
