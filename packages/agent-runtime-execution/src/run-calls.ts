@@ -157,12 +157,12 @@ async function runBatch(
   })
   let unrecorded: EventDraft[] = []
   try {
-    let next = 0
-    while (next < prepared.length) {
+    for (let next = 0; next < prepared.length; ) {
       await running[next]
-      if (unrecorded.length > 0) await record(unrecorded)
-      unrecorded = []
       for (; settled[next] !== undefined; next++) unrecorded.push(...resultEvents(settled[next] as CallResult))
+      if (next === prepared.length) break
+      await record(unrecorded)
+      unrecorded = []
     }
     return { unrecorded, isLeftInDoubt: settled.some((result) => result?.outcome === "unknown") }
   } finally {
