@@ -18,6 +18,8 @@ export function createAnthropicModel(name: string, options: CreateModelOptions):
     service: { model, baseUrl, keyVariables, key },
     options,
     connect: (fetch) => createAnthropic({ apiKey: key, baseURL: baseUrl, fetch })(name),
+    // Arguments come when they are whole and checked: nobody looks at their pieces.
+    providerOptions: { anthropic: { toolStreaming: false } },
     shapePrompt: markForCache,
   })
 }

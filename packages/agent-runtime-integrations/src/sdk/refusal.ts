@@ -69,7 +69,8 @@ export function findRetryAfter({ headers, text }: Refusal, now: number): number 
   const after = headers["retry-after"]
   const seconds = parseNumber(after)
   if (seconds !== undefined) return seconds * 1000
-  const date = after === undefined ? Number.NaN : Date.parse(after)
+  // Left to itself, Date.parse takes almost any number for a year.
+  const date = /[a-z]{3}/i.test(after ?? "") ? Date.parse(after ?? "") : Number.NaN
   if (!Number.isNaN(date)) return Math.max(0, date - now)
   const delay = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(text)?.[1]
   return delay === undefined ? undefined : Number(delay) * 1000

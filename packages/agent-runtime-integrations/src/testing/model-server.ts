@@ -6,13 +6,14 @@ import { once } from "node:events"
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { setTimeout as wait } from "node:timers/promises"
-import "./ignore-source-condition.js"
 import { anthropicDialect } from "./dialects/anthropic.js"
 import { googleDialect } from "./dialects/google.js"
 import { openAiChatDialect } from "./dialects/openai-chat.js"
 import { openAiResponsesDialect } from "./dialects/openai-responses.js"
+import { ignoreSourceCondition } from "./ignore-source-condition.js"
 import { completeTurn, type Dialect, type ScriptedTurn } from "./script.js"
 
+export { ignoreSourceCondition } from "./ignore-source-condition.js"
 export type { Fault, ScriptedCall, ScriptedTurn } from "./script.js"
 
 export const dialects: readonly Dialect[] = [anthropicDialect, openAiResponsesDialect, openAiChatDialect, googleDialect]
@@ -37,6 +38,7 @@ export interface ModelServer {
 }
 
 export async function openModelServer(...turns: readonly ScriptedTurn[]): Promise<ModelServer> {
+  ignoreSourceCondition()
   const script = [...turns]
   const requests: ReceivedRequest[] = []
   const server = createServer((request, response) => {
