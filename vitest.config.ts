@@ -2,8 +2,8 @@
 import { defineConfig } from "vitest/config"
 
 export default defineConfig({
-  resolve: { conditions: ["source"] },
-  ssr: { resolve: { conditions: ["source"] } },
+  resolve: { conditions: ["@ku0/source"] },
+  ssr: { resolve: { conditions: ["@ku0/source"] } },
   test: {
     include: ["{packages,apps}/*/{src,test}/**/*.test.{ts,tsx}", "test/**/*.test.ts"],
     exclude: ["**/node_modules/**", "**/dist/**", "**/*.{slow,browser}.test.ts"],

@@ -1,6 +1,6 @@
 /**
  * Builds one package or app with what it needs, or all of them: `node scripts/build.mjs [name]`.
- * JavaScript by esbuild (one entry for each `exports` subpath with a "source", npm and workspace packages left outside),
+ * JavaScript by esbuild (one entry for each `exports` subpath with a "@ku0/source", npm and workspace packages left outside),
  * declarations by `tsc -b`. What an earlier build left and this one did not write is removed.
  */
 import { spawnSync } from "node:child_process"

@@ -11,7 +11,7 @@ const projects = listMembers()
   .filter((member) => member.hasContent)
   .map((member) => member.folder)
 
-/** Writes the declarations by which a test sees other packages: the condition "source" would open npm packages' sources too. */
+/** Writes the declarations by which a test sees other packages: what a package promises, not how it is written. */
 const sources = run(tsc, "-b", ...projects)
 
 /** Each returns its problems; empty means it holds. Warnings are printed and fail nothing. */

@@ -8,7 +8,7 @@ const main = join(root, "apps/cli/src/main.ts")
 if (existsSync(main)) {
   const result = spawnSync(
     process.execPath,
-    ["--import", "tsx", "--conditions=source", main, ...process.argv.slice(2)],
+    ["--import", "tsx", "--conditions=@ku0/source", main, ...process.argv.slice(2)],
     {
       stdio: "inherit",
     },

@@ -77,10 +77,11 @@ function readMember(folder) {
 
 /** `./agents/*` with source `./src/agents/{name}/index.ts` becomes one entry for each folder that has that file. */
 function readEntries(folder, subpath, target) {
-  if (typeof target?.source !== "string") return []
-  const entry = { subpath, source: target.source, output: target.default }
+  const source = target?.["@ku0/source"]
+  if (typeof source !== "string") return []
+  const entry = { subpath, source, output: target.default }
   if (!subpath.includes("*")) return [entry]
-  const [before, after] = target.source.split("*")
+  const [before, after] = source.split("*")
   const parent = join(root, folder, before)
   if (!existsSync(parent)) return []
   return readdirSync(parent)

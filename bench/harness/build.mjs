@@ -44,7 +44,7 @@ export async function bundle(entry, format, { minify = false } = {}) {
       target: "node20",
       format,
       minify,
-      conditions: ["source"],
+      conditions: ["@ku0/source"],
       external,
       logLevel: "silent",
       banner: { js: banners[format] },

@@ -12,7 +12,7 @@ async function bundle(entry: string): Promise<{ code: string; metafile: Metafile
     metafile: true,
     format: "esm",
     platform: "browser",
-    conditions: ["source"],
+    conditions: ["@ku0/source"],
     logLevel: "silent",
   })
   return { code: result.outputFiles[0]?.text ?? "", metafile: result.metafile }

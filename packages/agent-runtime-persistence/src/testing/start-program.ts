@@ -40,7 +40,7 @@ export async function bundleProgram(source: string): Promise<string> {
     entryPoints: [source],
     outfile: bundle,
     bundle: true,
-    conditions: ["source"],
+    conditions: ["@ku0/source"],
     external: ["@photostructure/sqlite", "pg", "@parcel/watcher"],
     format: "esm",
     platform: "node",
