@@ -43,7 +43,7 @@ const specification: Record<string, Partial<Record<SessionPhase, SessionPhase>>>
     stopped: "restoring",
   },
   "session:restore-failed": { restoring: "idle" },
-  "checkpoint:restored": { restoring: "idle" },
+  "checkpoint:restored": { restoring: "idle", idle: "idle" },
   "run:started": { idle: "running" },
   "run:ended": { running: "idle" },
 }

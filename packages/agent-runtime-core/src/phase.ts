@@ -17,7 +17,8 @@ const transitions: Readonly<Record<string, Transition>> = {
   "session:recovered": { from: ["interrupted"], to: "paused" },
   "session:restore-started": { from: atRest, to: "restoring" },
   "session:restore-failed": { from: ["restoring"], to: "idle" },
-  "checkpoint:restored": { from: ["restoring"], to: "idle" },
+  // idle: with the conversation, the jump before it has put the session at rest already
+  "checkpoint:restored": { from: ["restoring", "idle"], to: "idle" },
   "run:started": { from: ["idle"], to: "running" },
   "run:ended": { from: ["running"], to: "idle" },
 }
