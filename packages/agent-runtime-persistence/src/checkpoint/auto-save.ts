@@ -2,7 +2,7 @@
  * Saves now and then while something changed, and on the way out. Stops cleanly: the save under way is finished, timers
  * and signal handlers are gone, and only then is the store closed.
  */
-import type { EventBus } from "@ku0/agent-runtime-core"
+import { type EventBus, toKeepupError } from "@ku0/agent-runtime-core"
 import type { CheckpointService } from "./checkpoint-service.js"
 
 /** The part of `process` that signals come from. */
@@ -20,6 +20,8 @@ export interface AutoSaveOptions {
   readonly signals?: SignalSource
   /** The last thing done on a signal, when the session is paused: close the store, then leave. */
   readonly onExit?: (signal: "SIGINT" | "SIGTERM") => void | Promise<void>
+  /** Told when the session could not be paused on a signal. Must not throw. */
+  readonly onWarning?: (message: string) => void
 }
 
 export const defaultIntervalMs = 30_000
@@ -28,6 +30,7 @@ export class AutoSaveMiddleware {
   readonly #options: AutoSaveOptions
   #timer: NodeJS.Timeout | undefined
   #saving: Promise<unknown> = Promise.resolve()
+  #savesUnderWay = 0
   #exiting: Promise<void> | undefined
   #pendingChanges = 0
   readonly #onInterrupt = () => void this.#exit("SIGINT")
@@ -63,11 +66,13 @@ export class AutoSaveMiddleware {
     await this.#save("interval", true)
   }
 
-  /** Saves what is pending, then leaves nothing behind: no timer, no handler, no save under way. Safe to call twice. */
+  /** Saves what changed, then leaves nothing behind: no timer, no handler, no save under way. Safe to call twice. */
   async stop(): Promise<void> {
+    const wasActive = this.isActive
     this.#detach()
+    await this.#exiting?.catch(() => undefined)
     await this.#saving.catch(() => undefined)
-    if (this.#pendingChanges > 0) await this.#save("interval", false)
+    if (wasActive && this.#exiting === undefined) await this.#save("exit", false)
   }
 
   #detach(): void {
@@ -77,12 +82,15 @@ export class AutoSaveMiddleware {
     this.#options.signals?.off("SIGTERM", this.#onTerminate)
   }
 
+  /** Left out while a save is under way: the next beat sees what changed meanwhile. */
   async #saveIfChanged(): Promise<void> {
+    if (this.#savesUnderWay > 0) return
     await this.#save("interval", this.#pendingChanges > 0).catch(() => undefined) // the service has told the user
   }
 
   /** One after the other. What changes while a save is under way is counted for the next one. */
   async #save(trigger: "interval" | "exit", allowEmpty: boolean): Promise<void> {
+    this.#savesUnderWay++
     const saved = this.#saving
       .catch(() => undefined)
       .then(async () => {
@@ -90,6 +98,7 @@ export class AutoSaveMiddleware {
         await this.#options.service.take(trigger, { allowEmpty })
         this.#pendingChanges -= covered
       })
+      .finally(() => this.#savesUnderWay--)
     this.#saving = saved
     await saved
   }
@@ -101,12 +110,14 @@ export class AutoSaveMiddleware {
   }
 
   async #leave(signal: "SIGINT" | "SIGTERM"): Promise<void> {
-    const { eventBus, onExit } = this.#options
+    const { eventBus, onExit, onWarning } = this.#options
     clearInterval(this.#timer)
     try {
       await this.#save("exit", true).catch(() => undefined) // told; the session is paused all the same
       await eventBus.emit("session:paused", { reason: signal })
       await eventBus.flush()
+    } catch (error) {
+      onWarning?.(`The session could not be paused: ${toKeepupError(error).message}`)
     } finally {
       this.#detach()
       await onExit?.(signal)

@@ -53,6 +53,9 @@ export interface TakeCheckpointOptions {
   readonly allowEmpty?: boolean
 }
 
+/** Entries that say nothing about what the agent did. */
+const bookkeeping: ReadonlySet<string> = new Set(["checkpoint:created", "checkpoint:failed", "checkpoint:pruned"])
+
 export function createCheckpointManager(options: CheckpointManagerOptions) {
   const { store } = options
 
@@ -60,10 +63,12 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
   async function take(request: TakeCheckpointOptions): Promise<Checkpoint | undefined> {
     const session = await store.sessions.get(request.sessionId)
     const id = request.id ?? (store.context.ids.next() as CheckpointId)
-    const allowEmpty = request.allowEmpty !== false || (await hasNewEntries(session))
-    const [files, git] = await Promise.all([captureFiles(session, id, request, allowEmpty), readGit(session)])
+    const since = request.allowEmpty === false ? await findUnchangedSince(session) : undefined
+    const [files, git] = await Promise.all([captureFiles(session, id, request, since), readGit(session)])
     if (files === "unchanged") return undefined
     const { snapshot, error } = files
+    // Nothing was said, and what the files are can't be told any more than the last time.
+    if (error !== undefined && since?.snapshot === null) return undefined
     const problem = error ?? git.error
     const { allowEmpty: _, ...record } = request
     const checkpoint = await store.checkpoints.create({
@@ -83,13 +88,21 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
   }
 
   /** The files, or why there are none. A failure here is kept on the record, not thrown. */
-  async function captureFiles(session: Session, id: CheckpointId, request: TakeCheckpointOptions, allowEmpty: boolean) {
+  async function captureFiles(
+    session: Session,
+    id: CheckpointId,
+    request: TakeCheckpointOptions,
+    since: Checkpoint | undefined,
+  ) {
     if (request.snapshot !== undefined) return { snapshot: request.snapshot }
     if (options.snapshots === undefined) return { snapshot: null }
     try {
       const source = await options.snapshots(session.workspacePath)
       const wanted = { message: messageOf(request), checkpointId: id }
-      const snapshot = await (allowEmpty ? source.capture(wanted) : source.captureIfChanged(wanted))
+      const known = since?.snapshot?.commit
+      const snapshot = await (known === undefined
+        ? source.capture(wanted)
+        : source.captureIfChanged({ ...wanted, since: known }))
       return snapshot === null ? ("unchanged" as const) : { snapshot }
     } catch (error) {
       return { snapshot: null, error: toKeepupError(error) }
@@ -104,9 +117,12 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
     }
   }
 
-  async function hasNewEntries(session: Session): Promise<boolean> {
+  /** The newest checkpoint, if nothing but checkpoints happened in the session since. */
+  async function findUnchangedSince(session: Session): Promise<Checkpoint | undefined> {
     const [newest] = await store.checkpoints.list(session.id, { limit: 1 })
-    return newest === undefined || newest.entrySeq < session.headSeq
+    if (newest === undefined) return undefined
+    const later = await store.log.read(session.id, { after: newest.entrySeq, limit: 100 })
+    return later.length < 100 && later.every(({ type }) => bookkeeping.has(type)) ? newest : undefined
   }
 
   async function warn(checkpoint: Checkpoint, message: string): Promise<void> {

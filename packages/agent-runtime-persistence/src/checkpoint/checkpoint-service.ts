@@ -31,12 +31,15 @@ export interface CheckpointServiceOptions {
   readonly onWarning?: (message: string) => void
 }
 
+/** What a checkpoint itself leads to; it never asks for another one. */
+const ownEvents: ReadonlySet<string> = new Set(["checkpoint:created", "checkpoint:failed", "checkpoint:pruned"])
+
 export class CheckpointService {
   readonly #options: CheckpointServiceOptions
   readonly #policy: CheckpointPolicy
   #stopListening: (() => void) | undefined
   #queue: Promise<unknown> = Promise.resolve()
-  /** Entries up to here are in a checkpoint. */
+  /** Entries up to here were in the log before a checkpoint's files were captured. 0 until the first one is taken. */
   #coveredSeq = 0
 
   constructor(options: CheckpointServiceOptions) {
@@ -45,21 +48,38 @@ export class CheckpointService {
   }
 
   start(): void {
-    this.#stopListening ??= this.#options.eventBus.on("*", (event) => this.#hear(event))
+    if (this.#stopListening !== undefined) return
+    let isListening = true
+    const leave = this.#options.eventBus.on("*", (event) => (isListening ? this.#hear(event) : undefined))
+    this.#stopListening = () => {
+      isListening = false // the bus still delivers what it had recorded
+      leave()
+    }
   }
 
-  /** Stops listening and waits for a checkpoint under way. */
+  /** Stops listening and waits for a checkpoint under way. What is in the log by then and asked for one has got it. */
   async stop(): Promise<void> {
-    this.#stopListening?.()
+    if (this.#stopListening === undefined) return await this.#idle()
+    this.#stopListening()
     this.#stopListening = undefined
-    await this.#queue
+    await this.#idle()
+    const unheard = this.#coveredSeq === 0 ? undefined : await this.#newestTrigger(this.#coveredSeq)
+    if (unheard !== undefined) await this.take(unheard).catch(() => undefined) // told by #take
+  }
+
+  async #idle(): Promise<void> {
+    for (let last: Promise<unknown> | undefined; last !== this.#queue; await last) last = this.#queue
   }
 
   /** Takes one now. Throws what went wrong, after telling it like any other failure. */
   async take(trigger: CheckpointTrigger, more: Partial<TakeCheckpointOptions> = {}): Promise<Checkpoint | undefined> {
-    const taken = this.#queue.then(() => this.#take(trigger, more))
-    this.#queue = taken.catch(() => undefined)
-    return await taken
+    return await this.#enqueue(() => this.#take(trigger, more))
+  }
+
+  async #enqueue<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = this.#queue.then(work)
+    this.#queue = done.catch(() => undefined)
+    return await done
   }
 
   async createManualCheckpoint(name?: string): Promise<Checkpoint> {
@@ -67,31 +87,37 @@ export class CheckpointService {
   }
 
   async #hear(event: BusEvent): Promise<void> {
-    if (this.#policy.triggerOf(event.type, event.data) === undefined) return
-    if (event.entry !== undefined && event.entry.seq <= this.#coveredSeq) return
-    const trigger = await this.#newestTrigger(event)
-    await this.take(trigger).catch(() => undefined) // told by #take; the emitter's work goes on
+    const trigger = ownEvents.has(event.type) ? undefined : this.#policy.triggerOf(event.type, event.data)
+    if (trigger === undefined) return
+    await this.#enqueue(async () => {
+      const { entry } = event
+      if (entry === undefined) return await this.#take(trigger, {})
+      if (entry.seq <= this.#coveredSeq) return undefined
+      return await this.#take((await this.#newestTrigger(entry.seq)) ?? trigger, {})
+    }).catch(() => undefined) // told by #take; the emitter's work goes on
   }
 
-  /** Of all that asked for a checkpoint by now, the last one gives its name. */
-  async #newestTrigger(event: BusEvent): Promise<CheckpointTrigger> {
+  /** Of all entries behind `seq` that ask for a checkpoint, the last one gives its name. */
+  async #newestTrigger(seq: number): Promise<CheckpointTrigger | undefined> {
     const { store, sessionId } = this.#options
-    const later = event.entry === undefined ? [] : await store.log.read(sessionId, { after: event.entry.seq })
-    const triggers = [event, ...later].map(({ type, data }) => this.#policy.triggerOf(type, data))
-    return triggers.findLast((trigger) => trigger !== undefined) as CheckpointTrigger
+    const later = await store.log.read(sessionId, { after: seq })
+    return later
+      .filter(({ type }) => !ownEvents.has(type))
+      .map(({ type, data }) => this.#policy.triggerOf(type, data))
+      .findLast((trigger) => trigger !== undefined)
   }
 
   async #take(trigger: CheckpointTrigger, more: Partial<TakeCheckpointOptions>): Promise<Checkpoint | undefined> {
-    const { manager, sessionId, lease, getState } = this.#options
+    const { manager, store, sessionId, lease, getState } = this.#options
     try {
+      const before = await store.log.head(sessionId) // what comes while the files are captured is not covered
       const state = await getState?.()
       const request = { sessionId, trigger, ...(state && { state }), ...(lease && { lease }), ...more }
       const checkpoint = await manager.take(request)
+      this.#coveredSeq = before.seq
       if (checkpoint === undefined) return undefined
-      this.#coveredSeq = checkpoint.entrySeq
       await this.#announce(checkpoint.entrySeq)
-      const { removed } = await manager.prune(sessionId, undefined, lease)
-      if (removed.length > 0) await this.#announce((await this.#options.store.log.head(sessionId)).seq)
+      await this.#prune()
       return checkpoint
     } catch (error) {
       await this.#tellFailure(trigger, toKeepupError(error))
@@ -99,10 +125,22 @@ export class CheckpointService {
     }
   }
 
+  /** Retention. The checkpoint stands, whatever becomes of this. */
+  async #prune(): Promise<void> {
+    const { manager, store, sessionId, lease, onWarning } = this.#options
+    try {
+      const { removed } = await manager.prune(sessionId, undefined, lease)
+      if (removed.length > 0) await this.#announce((await store.log.head(sessionId)).seq)
+    } catch (error) {
+      const message = `Old checkpoints could not be removed: ${toKeepupError(error).message}`
+      onWarning?.(message)
+      await store.sessions.addLog(sessionId, "warn", message).catch(() => undefined) // the screen has it
+    }
+  }
+
   async #announce(seq: number): Promise<void> {
     const { eventBus, store, sessionId } = this.#options
     const entries = await store.log.read(sessionId, { after: seq - 1, limit: 1 })
-    this.#coveredSeq = Math.max(this.#coveredSeq, seq)
     // not awaited: we may be inside a listener of the bus that this event has to pass
     eventBus.announce(entries).catch((error) => this.#options.onWarning?.(toKeepupError(error).message))
   }

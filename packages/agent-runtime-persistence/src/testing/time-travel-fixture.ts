@@ -65,6 +65,7 @@ export async function openFixture(options: OpenFixtureOptions = {}): Promise<Tim
       cwd: workspace,
       encoding: "utf8",
       env: { ...environment, HOME: root, GIT_CONFIG_NOSYSTEM: "1" },
+      stdio: ["ignore", "pipe", "pipe"],
     })
   if (options.withGit === true && options.root === undefined) git("init", "-q", "-b", "main")
   return {

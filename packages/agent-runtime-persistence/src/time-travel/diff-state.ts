@@ -14,8 +14,13 @@ export function diffState(from: unknown, to: unknown, path = ""): StateChange[] 
   if (Array.isArray(from) && Array.isArray(to) && from.length !== to.length) return [{ path, from, to }]
   const keys = [...new Set([...Object.keys(from), ...Object.keys(to)])].sort()
   return keys.flatMap((key) =>
-    diffState(from[key], to[key], `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`),
+    diffState(itemOf(from, key), itemOf(to, key), `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`),
   )
+}
+
+/** A key may be called anything, also what objects have by themselves. */
+function itemOf(container: Record<string, unknown>, key: string): unknown {
+  return Object.hasOwn(container, key) ? container[key] : undefined
 }
 
 function isContainer(value: unknown): value is Record<string, unknown> {

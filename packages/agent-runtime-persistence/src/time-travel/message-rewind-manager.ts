@@ -22,7 +22,8 @@ export class MessageRewindManager {
   rewindToIndex(messages: readonly Message[], index: number, options: RewindToIndexOptions = {}): RewindResult {
     const wanted = Number.isNaN(index) ? messages.length : Math.trunc(index) + (options.includeTarget === true ? 1 : 0)
     const kept = messages.slice(0, Math.max(0, Math.min(messages.length, wanted)))
-    const clean = clearOrphanTags(pairToolCalls(kept.filter((message) => hasGround(message, kept.length))))
+    const cut = messages.slice(kept.length)
+    const clean = clearOrphanTags(pairToolCalls(kept.filter((message) => hasGround(message, cut))))
     return {
       messages: clean,
       removedCount: messages.length - clean.length,
@@ -32,9 +33,13 @@ export class MessageRewindManager {
   }
 }
 
-/** A summary or marker stands on the messages it hides; all of them must be before the cut. */
-function hasGround(message: Message, length: number): boolean {
-  return (message.role !== "summary" && message.role !== "truncation") || message.hides.to <= length
+/** A summary or marker stands on the messages it hides: none of them may be behind the cut. */
+function hasGround(message: Message, cut: readonly Message[]): boolean {
+  if (message.role === "summary") return !cut.some(({ summaryParent }) => summaryParent === message.summaryId)
+  if (message.role === "truncation") {
+    return !cut.some(({ truncationParent }) => truncationParent === message.truncationId)
+  }
+  return true
 }
 
 function countRole(messages: readonly Message[], role: Message["role"]): number {
@@ -43,19 +48,17 @@ function countRole(messages: readonly Message[], role: Message["role"]): number 
 
 /** A tag that names nothing in the list hides nothing; it is taken off, so that it can't hide anything later. */
 function clearOrphanTags(messages: readonly Message[]): Message[] {
-  const hiders = new Set(
-    messages.flatMap((message) =>
-      message.role === "summary" ? [message.summaryId] : message.role === "truncation" ? [message.truncationId] : [],
-    ),
-  )
+  const summaries = new Set(messages.flatMap((one) => (one.role === "summary" ? [one.summaryId] : [])))
+  const truncations = new Set(messages.flatMap((one) => (one.role === "truncation" ? [one.truncationId] : [])))
   return messages.map((message) => {
     const { summaryParent, truncationParent, ...rest } = message
-    const isOrphan = (parent: string | undefined) => parent !== undefined && !hiders.has(parent)
-    if (!isOrphan(summaryParent) && !isOrphan(truncationParent)) return message
+    const hasSummary = summaryParent === undefined || summaries.has(summaryParent)
+    const hasTruncation = truncationParent === undefined || truncations.has(truncationParent)
+    if (hasSummary && hasTruncation) return message
     return {
       ...rest,
-      ...(summaryParent !== undefined && hiders.has(summaryParent) && { summaryParent }),
-      ...(truncationParent !== undefined && hiders.has(truncationParent) && { truncationParent }),
+      ...(hasSummary && summaryParent !== undefined && { summaryParent }),
+      ...(hasTruncation && truncationParent !== undefined && { truncationParent }),
     } as Message
   })
 }

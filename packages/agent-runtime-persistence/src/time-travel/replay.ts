@@ -38,11 +38,23 @@ export async function* replayHistory(store: Store, options: ReplayOptions): Asyn
   }
 }
 
+/** Whether an entry is on the way that leads to another one. */
+export async function isInHistory(store: Store, entry: EntryRef, to: EntryRef): Promise<boolean> {
+  for await (const range of historyRanges(store.context.driver, to)) {
+    if (holds(range, entry)) return true
+  }
+  return false
+}
+
+function holds({ sessionId, from, to }: HistoryRange, entry: EntryRef): boolean {
+  return sessionId === entry.sessionId && entry.seq >= from && entry.seq <= to
+}
+
 /** The part of a history behind one of its entries, oldest first. */
 async function rangesBetween(store: Store, start: EntryRef, end: EntryRef): Promise<HistoryRange[]> {
   const ranges: HistoryRange[] = []
   for await (const range of historyRanges(store.context.driver, end)) {
-    const hasStart = range.sessionId === start.sessionId && start.seq >= range.from && start.seq <= range.to
+    const hasStart = holds(range, start)
     ranges.unshift(hasStart ? { ...range, from: start.seq + 1 } : range)
     if (hasStart) return ranges.filter(({ from, to }) => from <= to)
   }
@@ -52,7 +64,7 @@ async function rangesBetween(store: Store, start: EntryRef, end: EntryRef): Prom
 }
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  if (!(ms > 0)) return Promise.resolve()
+  if (!(ms > 0) || signal?.aborted) return Promise.resolve()
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer)

@@ -2,7 +2,7 @@
 import type { Checkpoint, CheckpointId, Entry, Session } from "@ku0/agent-runtime-core"
 import { diffState, type StateChange } from "./diff-state.js"
 import { refOf } from "./look.js"
-import { type ReplayOptions, replayHistory } from "./replay.js"
+import { isInHistory, type ReplayOptions, replayHistory } from "./replay.js"
 import { rewindToCheckpoint } from "./rewind.js"
 import type { TimeTravelContext } from "./time-travel-context.js"
 
@@ -36,7 +36,9 @@ export class TimeTravelNavigator {
     const actions: NavigationAction[] = [{ type: "branch", fromId: id }]
     if (previous) actions.unshift({ type: "backward", targetId: previous.id })
     if (next) actions.unshift({ type: "forward", targetId: next.id })
-    if (latest && latest.id !== id) actions.push({ type: "replay", fromId: id, toId: latest.id })
+    if (latest && latest.id !== id && (await isInHistory(store, refOf(checkpoint), refOf(latest)))) {
+      actions.push({ type: "replay", fromId: id, toId: latest.id })
+    }
     return {
       checkpoint,
       state: await store.state.get(refOf(checkpoint)),
