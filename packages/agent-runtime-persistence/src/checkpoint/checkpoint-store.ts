@@ -134,7 +134,7 @@ export function createCheckpointStore(context: StoreContext): CheckpointStore {
       for (const id of ids) {
         const row = await tx.get("SELECT session_id FROM session_checkpoints WHERE id = ?", [id])
         if (row === undefined) continue
-        await tx.run("DELETE FROM session_checkpoints WHERE id = ?", [id])
+        if ((await tx.run("DELETE FROM session_checkpoints WHERE id = ?", [id])) === 0) continue // someone was faster
         await tx.run("UPDATE sessions SET checkpoint_count = checkpoint_count - 1 WHERE id = ?", [
           row["session_id"] as string,
         ])

@@ -68,8 +68,10 @@ export async function appendEntries(
       continue
     }
     phase = phaseAfter(session.id, phase, draft)
-    if (draft.parent !== undefined)
-      messageIndex = await messageIndexOf(tx, draft.parent, { sessionId: session.id, seq })
+    if (draft.parent !== undefined) {
+      messageIndex = await messageIndexOf(context, tx, draft.parent, { sessionId: session.id, seq })
+      phase = nextPhase("idle", draft.type, draft.data) ?? "idle" // as the fold has it: who goes on from elsewhere is at rest
+    }
     if (draft.type === "message:added") messageIndex++
     const entry = await insert(context, tx, session.id, seq, draft, messageIndex)
     entries.push(entry)
@@ -173,7 +175,16 @@ async function acceptSame(tx: SqlRunner, sessionId: SessionId, seq: number, draf
 }
 
 /** How many messages lead to the entry a jump starts from. The entry must exist and be older than the jump. */
-async function messageIndexOf(tx: SqlRunner, parent: EntryRef, child: EntryRef): Promise<number> {
+async function messageIndexOf(
+  context: StoreContext,
+  tx: SqlRunner,
+  parent: EntryRef,
+  child: EntryRef,
+): Promise<number> {
+  // whoever deletes the other session waits for us, and then finds our branch; or we wait, and find nothing
+  if (parent.sessionId !== child.sessionId) {
+    await tx.get(`SELECT id FROM sessions WHERE id = ?${context.driver.forUpdate}`, [parent.sessionId])
+  }
   const row = await tx.get("SELECT message_index FROM entries WHERE session_id = ? AND seq = ?", [
     parent.sessionId,
     parent.seq,

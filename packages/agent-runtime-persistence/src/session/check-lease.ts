@@ -24,7 +24,7 @@ export async function checkLease(
       details: { number: lease.number, current: row?.number },
     })
   }
-  if (row !== undefined && (await isHeld(row, await sharedNow(context, tx)))) throw running(row)
+  if (row !== undefined && (await isHeld(row, await sharedNow(context, tx), context.host))) throw running(row)
 }
 
 /** The refusal: who holds it, and since when. `message` gives the words of a caller that has its own. */

@@ -40,7 +40,7 @@ export async function cleanupSessions(
 
   for (const session of await allSessions(store)) {
     const lease = await findLeaseRow(store, session.id)
-    const isLive = lease !== undefined && (await isHeld(lease, await sharedNow(context, context.driver)))
+    const isLive = lease !== undefined && (await isHeld(lease, await sharedNow(context, context.driver), context.host))
     if (session.status === "active" && !isLive && (isBusy(session) || lease?.holderId)) {
       await attempt(session, interrupted, () => markInterrupted(store, session, lease))
     } else if (cutoff !== undefined && !isLive && ended.includes(session.status) && session.updatedAt < cutoff) {

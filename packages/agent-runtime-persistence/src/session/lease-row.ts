@@ -40,13 +40,13 @@ export function toLeaseRow(row: SqlRow): LeaseRow {
 }
 
 /**
- * Whether someone holds it now. A holder silent for longer than the lifetime does not; one whose process is gone from
+ * Whether someone holds it now, seen from `host`. A holder silent for longer than the lifetime does not; one whose process is gone from
  * this host does not, at once. If the clock was set back by more than the lifetime, the last renewal lies in the
  * future: then only a living process on this host counts.
  */
-export async function isHeld(row: LeaseRow, now: number): Promise<boolean> {
+export async function isHeld(row: LeaseRow, now: number, host: string): Promise<boolean> {
   if (row.holderId === null || now - row.renewedAt > lifetimeMs) return false
-  const alive = await isProcessAlive({ host: row.host, pid: row.pid, start: row.processStart })
+  const alive = await isProcessAlive({ host: row.host, pid: row.pid, start: row.processStart }, host)
   return alive ?? row.renewedAt - now <= lifetimeMs
 }
 

@@ -16,27 +16,42 @@ let own: ProcessIdentity | undefined
 
 export async function ownProcess(): Promise<ProcessIdentity> {
   if (own?.pid === process.pid) return own
-  own = { host: hostIdentity(), pid: process.pid, start: (await processStart(process.pid)) ?? "unknown" }
+  own = { host: hostIdentity(), pid: process.pid, start: (await processStart(process.pid)) || "unknown" }
   return own
 }
 
-/** Whether that very process runs on this host. A process of another host can't be judged here: `undefined`. */
-export async function isProcessAlive(identity: ProcessIdentity): Promise<boolean | undefined> {
-  if (identity.host !== hostIdentity()) return undefined
+/**
+ * Whether that very process runs on `host`, the one we are on. `undefined` if that can't be judged: it is of another
+ * host, or we may not look.
+ */
+export async function isProcessAlive(identity: ProcessIdentity, host: string): Promise<boolean | undefined> {
+  if (identity.host !== host) return undefined
   const start = await processStart(identity.pid)
-  return start !== undefined && (identity.start === "unknown" || start === identity.start)
+  if (start === undefined || start === gone) return start === undefined ? undefined : false
+  return identity.start === "unknown" || start === identity.start
 }
 
+/** Names can be the same on several machines, so the machine's own id goes with it where there is one. */
 export function hostIdentity(): string {
   if (process.platform !== "linux") return hostname()
   try {
-    return `${hostname()}/${readlinkSync("/proc/self/ns/pid")}`
+    return `${hostname()}/${machineId()}${readlinkSync("/proc/self/ns/pid")}`
   } catch {
     return hostname() // no /proc: the name alone has to do
   }
 }
 
-/** When a process started, or `undefined` if there is none. */
+function machineId(): string {
+  try {
+    return `${readFileSync("/etc/machine-id", "latin1").slice(0, 8)}/`
+  } catch {
+    return "" // many containers have none
+  }
+}
+
+const gone = ""
+
+/** When a process started, `gone` if there is none, `undefined` if we can't know. */
 async function processStart(pid: number): Promise<string | undefined> {
   return process.platform === "linux" ? linuxStart(pid) : await psStart(pid)
 }
@@ -45,16 +60,29 @@ function linuxStart(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1")
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-    if (fields[0] === "Z" || fields[0] === "X") return undefined // dead, but its parent has not looked yet
+    if (fields[0] === "Z" || fields[0] === "X") return gone // dead, but its parent has not looked yet
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim()
     return `${boot}:${fields[19]}`
   } catch {
-    return undefined // no such process
+    return isNowhere(pid) ? gone : undefined // hidden from us, or no file could be opened
   }
 }
 
 async function psStart(pid: number): Promise<string | undefined> {
   const { spawnSync } = await import("node:child_process")
-  const { status, stdout } = spawnSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" })
-  return status === 0 && stdout.trim() !== "" ? stdout.trim() : undefined
+  // the same words whatever language and time zone the asking process has
+  const env = { PATH: "/bin:/usr/bin", LC_ALL: "C", TZ: "UTC" }
+  const { status, stdout } = spawnSync("ps", ["-o", "stat=,lstart=", "-p", String(pid)], { encoding: "utf8", env })
+  if (status !== 0) return isNowhere(pid) ? gone : undefined
+  const [state = "", ...start] = stdout.trim().split(/\s+/)
+  return state.startsWith("Z") ? gone : start.join(" ")
+}
+
+function isNowhere(pid: number): boolean {
+  try {
+    process.kill(pid, 0) // asks only
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ESRCH"
+  }
 }

@@ -41,7 +41,7 @@ export function createLeaseStore(context: StoreContext): OpenLeaseStore {
         [resource],
       )
       const current = await lockRow(tx, resource)
-      if (await isHeld(current, now)) throw running(current, options.refusal)
+      if (await isHeld(current, now, context.host)) throw running(current, options.refusal)
       await tx.run(
         `UPDATE leases SET number = number + 1, holder_id = ?, host = ?, pid = ?, process_start = ?, purpose = ?,
          acquired_at = ?, renewed_at = ? WHERE resource = ?`,
@@ -86,12 +86,13 @@ export function createLeaseStore(context: StoreContext): OpenLeaseStore {
       lost: lost.signal,
       async release() {
         clearInterval(timer)
-        if (!held.delete(handle)) return
+        if (!held.has(handle)) return
         await driver.run("UPDATE leases SET holder_id = NULL WHERE resource = ? AND number = ? AND holder_id = ?", [
           lease.resource,
           lease.number,
           lease.holder.id,
         ])
+        held.delete(handle)
       },
     }
     held.add(handle)
@@ -114,7 +115,7 @@ export function createLeaseStore(context: StoreContext): OpenLeaseStore {
     const row = await driver.get("SELECT * FROM leases WHERE resource = ?", [resource])
     if (row === undefined) return undefined
     const lease = toLeaseRow(row)
-    return (await isHeld(lease, await sharedNow(context, driver))) ? toLease(lease) : undefined
+    return (await isHeld(lease, await sharedNow(context, driver), context.host)) ? toLease(lease) : undefined
   }
 
   async function releaseAll(): Promise<void> {

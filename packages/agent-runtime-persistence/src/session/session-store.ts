@@ -148,7 +148,7 @@ export function createSessionStore(context: StoreContext): SessionStore {
       await lockSession(context, tx, id)
       await checkLease(context, tx, id, undefined)
       await tx.run("UPDATE sessions SET deleted_at = ? WHERE id = ?", [context.clock.now(), id])
-      await dropUnshared(tx, id)
+      await dropUnshared(context, tx, id)
     })
   }
 
@@ -188,10 +188,10 @@ export function createSessionStore(context: StoreContext): SessionStore {
 }
 
 /** Takes a deleted session's rows away unless a branch shares its entries; then the same for the session it came from. */
-async function dropUnshared(tx: SqlRunner, id: SessionId): Promise<void> {
+async function dropUnshared(context: StoreContext, tx: SqlRunner, id: SessionId): Promise<void> {
   for (let next: SessionId | null = id; next !== null; ) {
     const row: Awaited<ReturnType<SqlRunner["get"]>> = await tx.get(
-      "SELECT parent_session_id FROM sessions WHERE id = ? AND deleted_at IS NOT NULL",
+      `SELECT parent_session_id FROM sessions WHERE id = ? AND deleted_at IS NOT NULL${context.driver.forUpdate}`,
       [next],
     )
     if (row === undefined) return

@@ -49,14 +49,18 @@ export async function draftStateChange(
   const { keys, changesSinceList } = await keysAt(tx, after)
   const set: Record<string, string> = Object.create(null)
   const removed: string[] = []
+  const fresh: EncodedBlob[] = []
   for (const { key, blob } of state) {
     if (blob === undefined) {
       if (Object.hasOwn(keys, key)) removed.push(key)
     } else if (keys[key] !== blob.hash) {
-      await putBlob(tx, blob, context.clock.now())
+      fresh.push(blob)
       set[key] = blob.hash
     }
   }
+  // in one order for all, so that two who hand over the same values do not wait for each other
+  fresh.sort((a, b) => (a.hash < b.hash ? -1 : 1))
+  for (const blob of fresh) await putBlob(tx, blob, context.clock.now())
   const changed = [...Object.keys(set), ...removed]
   if (changed.length === 0) return { drafts: [], changed }
   const full = changesSinceList === undefined || changesSinceList >= listAllEvery

@@ -20,6 +20,9 @@ export interface CollectGarbageResult {
 
 const hour = 3_600_000
 const pageSize = 1_000
+/** Asked again when the rows are locked: a writer whose clock is behind may have come in between. */
+const unreached = `NOT EXISTS (SELECT 1 FROM entries WHERE blob_hash = blobs.hash)
+         AND NOT EXISTS (SELECT 1 FROM artifacts WHERE artifacts.hash = blobs.hash)`
 
 export async function collectGarbage(
   context: StoreContext,
@@ -29,8 +32,7 @@ export async function collectGarbage(
   return await context.driver.transaction("collect-garbage", async (tx) => {
     const candidates = await tx.all(
       `SELECT hash, size_bytes FROM blobs WHERE created_at < ?
-         AND NOT EXISTS (SELECT 1 FROM entries WHERE blob_hash = blobs.hash)
-         AND NOT EXISTS (SELECT 1 FROM artifacts WHERE artifacts.hash = blobs.hash)`,
+         AND ${unreached}${context.driver.forUpdate}`,
       [cutoff],
     )
     const inState = candidates.length === 0 ? new Set() : await stateHashes(tx)
@@ -40,7 +42,10 @@ export async function collectGarbage(
       if (inState.has(hash as string)) continue
       const isGone =
         options.dryRun === true ||
-        (await tx.run("DELETE FROM blobs WHERE hash = ? AND created_at < ?", [hash as string, cutoff])) > 0
+        (await tx.run(`DELETE FROM blobs WHERE hash = ? AND created_at < ? AND ${unreached}`, [
+          hash as string,
+          cutoff,
+        ])) > 0
       if (!isGone) continue
       values++
       bytes += Number(size)

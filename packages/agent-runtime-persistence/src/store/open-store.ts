@@ -79,8 +79,11 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
     leases,
     context,
     async close() {
-      await leases.releaseAll()
-      await driver.close()
+      try {
+        await leases.releaseAll()
+      } finally {
+        await driver.close()
+      }
     },
   }
 }
@@ -112,5 +115,5 @@ async function ready<Kind extends Store["kind"]>(kind: Kind, driver: SqlDriver, 
 }
 
 function redactUrl(url: string): string {
-  return url.replace(/\/\/[^@/]*@/, "//")
+  return url.replace(/\/\/.*@/s, "//")
 }

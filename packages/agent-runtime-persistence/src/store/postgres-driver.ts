@@ -1,8 +1,8 @@
 /** PostgreSQL behind the port. A transaction has a connection of its own; rows are locked with FOR UPDATE. */
 import { KeepupError } from "@ku0/agent-runtime-core"
-import type { Pool, PoolClient } from "pg"
+import type { Client, Pool, PoolClient } from "pg"
 import type { SqlDriver, SqlRow, SqlRunner, SqlValue, StepProbe } from "./sql-driver.js"
-import { fromPostgresError } from "./sql-errors.js"
+import { fromPostgresError, isFromServer, unreachable } from "./sql-errors.js"
 
 export interface OpenPostgresOptions {
   readonly url: string
@@ -12,9 +12,16 @@ export interface OpenPostgresOptions {
 }
 
 const int8 = 20
-/** Serialization failure and deadlock: the same transaction may well succeed at once. */
-const transient = new Set(["40001", "40P01"])
+/**
+ * Serialization failure, deadlock, and a record that another transaction made at the same moment: tried again, the same
+ * transaction succeeds, or sees the record and says what it means.
+ */
+const transient = new Set(["40001", "40P01", "23505"])
 const tries = 5
+
+/** What is acknowledged is on disk, also where the server was told that some transactions may be lost. */
+const durableCommits = `SELECT set_config('synchronous_commit', 'on', false)
+  WHERE current_setting('synchronous_commit') = 'off'`
 
 export async function openPostgresDriver(options: OpenPostgresOptions): Promise<SqlDriver> {
   const name = nameOf(options.url)
@@ -27,7 +34,17 @@ export async function openPostgresDriver(options: OpenPostgresOptions): Promise<
       statement = { name: `keepup_${prepared.size}`, text: numberPlaceholders(sql) }
       prepared.set(sql, statement)
     }
-    return await client.query<Record<string, SqlValue>>({ ...statement, values: params.map(toParameter) })
+    const values = params.map(toParameter)
+    return await reach(() => client.query<Record<string, SqlValue>>({ ...statement, values }))
+  }
+
+  /** What fails without a word of the server is the connection. */
+  async function reach<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work()
+    } catch (error) {
+      throw isFromServer(error) ? error : unreachable(error, name)
+    }
   }
 
   function runner(client: Pool | PoolClient): SqlRunner {
@@ -47,14 +64,14 @@ export async function openPostgresDriver(options: OpenPostgresOptions): Promise<
   }
 
   async function tryTransaction<Result>(step: string, work: (tx: SqlRunner) => Promise<Result>): Promise<Result> {
-    const client = await pool.connect()
+    const client = await reach(() => pool.connect())
     let broken: Error | undefined
     try {
-      await client.query("BEGIN")
+      await reach(() => client.query("BEGIN"))
       options.onStep(`${step}:begun`)
       const result = await work(runner(client))
       options.onStep(`${step}:written`)
-      await client.query("COMMIT")
+      await reach(() => client.query("COMMIT"))
       options.onStep(`${step}:committed`)
       return result
     } catch (error) {
@@ -94,16 +111,23 @@ export async function openPostgresDriver(options: OpenPostgresOptions): Promise<
 
 async function openPool(options: OpenPostgresOptions): Promise<Pool> {
   const { default: pg } = await import("pg")
-  const pool = new pg.Pool({
+  const config = {
     connectionString: options.url,
     max: options.connections,
     connectionTimeoutMillis: 10_000,
     allowExitOnIdle: true,
+    /** Part of connecting: a connection is handed out when it has resolved. */
+    async onConnect(client: Client): Promise<void> {
+      // one that breaks in the middle of a transaction fails its query; unheard, it would end the process as well
+      client.on("error", () => undefined)
+      await client.query(durableCommits)
+    },
     types: {
       getTypeParser: (oid: number, format?: "text" | "binary") =>
         oid === int8 ? Number : pg.types.getTypeParser(oid, format as "text"),
     } as never,
-  })
+  }
+  const pool = new pg.Pool(config)
   // an idle connection that breaks is replaced by the pool; whoever needs one next is told if there is none
   pool.on("error", () => undefined)
   return pool
@@ -114,10 +138,10 @@ function nameOf(url: string): string {
   try {
     const { host, pathname } = new URL(url)
     return `postgres://${host}${pathname}`
-  } catch (error) {
+  } catch {
+    // no cause: it would carry the address, and with it the password
     throw new KeepupError("INVALID_INPUT", "Not a valid PostgreSQL address.", {
       hint: "It looks like postgres://user:password@host:5432/database.",
-      cause: error,
     })
   }
 }

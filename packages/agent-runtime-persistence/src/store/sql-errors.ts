@@ -1,5 +1,5 @@
 /** Turns what databases throw into KeepupErrors that say what happened and what to do. */
-import { isKeepupError, KeepupError } from "@ku0/agent-runtime-core"
+import { type ErrorCode, isKeepupError, KeepupError } from "@ku0/agent-runtime-core"
 
 const sqliteFacts: Readonly<
   Record<number, { code: "UNAVAILABLE" | "CORRUPT" | "CONFLICT" | "INVALID_INPUT"; what: string; hint: string }>
@@ -75,20 +75,69 @@ export function fromSqliteError(error: unknown, store: string): unknown {
   })
 }
 
-/** PostgreSQL's error classes: 08 connection, 53 resources, 57 shut down, 28 and 3D can't log in, 23505 exists already. */
-export function fromPostgresError(error: unknown, store: string): unknown {
-  if (isKeepupError(error)) return error
+interface PostgresFacts {
+  readonly code: ErrorCode
+  readonly what: string
+  readonly hint: string
+}
+
+const reachHint = "Check that the server runs and that the address, user and database are right."
+
+/** What PostgreSQL's codes mean, by their beginning: the first that fits counts. */
+const postgresFacts: readonly (readonly [RegExp, PostgresFacts])[] = [
+  [/^23505/, { code: "CONFLICT", what: "already holds such a record", hint: "Reload and try again." }],
+  [/^(08|28|3D|57)/, { code: "UNAVAILABLE", what: "can't be used now", hint: reachHint }],
+  [
+    /^(53|58|54)/,
+    {
+      code: "UNAVAILABLE",
+      what: "ran out of something",
+      hint: "Check the server's disk, memory and connections. Everything kept before is still there.",
+    },
+  ],
+  [/^(40|55)/, { code: "UNAVAILABLE", what: "is busy", hint: "Many use it at once. Try again." }],
+  [
+    /^(25006|42501)/,
+    { code: "UNAVAILABLE", what: "can't be written", hint: "Check that the user may write to the database." },
+  ],
+  [
+    /^42P07/,
+    {
+      code: "INVALID_INPUT",
+      what: "holds tables of another program",
+      hint: "Give keepup a database of its own, or a schema: add ?options=-c%20search_path%3Dkeepup to the address.",
+    },
+  ],
+  [
+    /^(42P01|42703|XX00[12])/,
+    { code: "CORRUPT", what: "is damaged", hint: "Nothing was changed. Restore the database from a backup." },
+  ],
+]
+
+/** Whether an error is the server's answer, not a lost or refused connection. */
+export function isFromServer(error: unknown): boolean {
+  return isKeepupError(error) || typeof (error as { severity?: unknown } | null)?.severity === "string"
+}
+
+/** A connection that can't be made, or broke. */
+export function unreachable(error: unknown, store: string): KeepupError {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: string }
-  const text = message || String(code)
-  if (code === "23505") {
-    return new KeepupError("CONFLICT", `The database ${store} already holds such a record (${text}).`, { cause: error })
-  }
-  const isConnection =
-    typeof code === "string" && /^(08|53|57|28|3D|25006|ECONN|ENOTFOUND|ETIMEDOUT|EAI_|ENOENT|EPIPE)/.test(code)
-  if (!isConnection && !/Connection terminated|timeout exceeded/.test(text)) return error
-  return new KeepupError("UNAVAILABLE", `The database ${store} can't be used now (${text}).`, {
-    hint: "Check that the server runs and that the address, user and database are right.",
-    details: { store },
-    cause: error,
-  })
+  return postgresError(
+    error,
+    store,
+    { code: "UNAVAILABLE", what: "can't be reached", hint: reachHint },
+    message || code,
+  )
+}
+
+/** `store` names the database for people, without its password. What is not a database error passes unchanged. */
+export function fromPostgresError(error: unknown, store: string): unknown {
+  if (isKeepupError(error) || !isFromServer(error)) return error
+  const { code, message } = error as { code?: unknown; message?: string }
+  const facts = postgresFacts.find(([codes]) => codes.test(String(code)))?.[1]
+  return facts === undefined ? error : postgresError(error, store, facts, message)
+}
+
+function postgresError(cause: unknown, store: string, { code, what, hint }: PostgresFacts, said: unknown): KeepupError {
+  return new KeepupError(code, `The database ${store} ${what} (${said}).`, { hint, details: { store }, cause })
 }
