@@ -42,7 +42,7 @@ export function createArtifactStore(context: StoreContext, content: ArtifactCont
       const sameKey = await findByKey(tx, record)
       if (sameKey !== undefined) return sameKey
       if (blob !== undefined) await putBlob(tx, blob, context.clock.now())
-      await insert(tx, record)
+      await insertArtifact(tx, record)
       return record
     })
   }
@@ -111,7 +111,8 @@ function acceptSame(known: Artifact, offered: Artifact): Artifact {
   throw new KeepupError("CONFLICT", `There is another artifact ${known.id} already.`, { hint: "Give it a new id." })
 }
 
-async function insert(tx: SqlRunner, artifact: Artifact): Promise<void> {
+/** Only the record: its content is kept already. */
+export async function insertArtifact(tx: SqlRunner, artifact: Artifact): Promise<void> {
   await tx.run(
     `INSERT INTO artifacts (id, session_id, type, schema_version, title, task_node_id, hash, media_type, size_bytes,
        quarantine, render_hints, idempotency_key, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

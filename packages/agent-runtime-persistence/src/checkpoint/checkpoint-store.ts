@@ -18,10 +18,10 @@ import type { StoreContext } from "../store/store-context.js"
 const defaultLimit = 50
 const largestLimit = 1_000
 
-const insertCheckpoint = `INSERT INTO session_checkpoints
+const insertRow = `INSERT INTO session_checkpoints
   (id, session_id, number, name, note, entry_seq, message_index, trigger_event, git_branch, git_head, git_uncommitted,
    git_untracked, git_operation, snapshot, host, pinned, size_bytes, metadata, created_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 export function createCheckpointStore(context: StoreContext): CheckpointStore {
   const { driver } = context
@@ -29,7 +29,7 @@ export function createCheckpointStore(context: StoreContext): CheckpointStore {
   async function create(options: CreateCheckpointOptions): Promise<Checkpoint> {
     const { sessionId, trigger, lease } = options
     if (!checkpointTriggers.includes(trigger)) throw new KeepupError("INVALID_INPUT", `Not a trigger: ${trigger}.`)
-    const name = options.name === undefined ? null : checkName(options.name)
+    const name = options.name === undefined ? null : parseCheckpointName(options.name)
     const state = await prepareState(options.state ?? {})
     const id = options.id ?? (context.ids.next() as CheckpointId)
     const checkpoint = await driver.transaction("checkpoint", async (tx) => {
@@ -60,7 +60,7 @@ export function createCheckpointStore(context: StoreContext): CheckpointStore {
         git: options.git ?? null,
         metadata: options.metadata ?? {},
       }
-      await insert(tx, record)
+      await insertCheckpoint(tx, record)
       await tx.run(
         "UPDATE sessions SET checkpoint_count = checkpoint_count + 1, last_checkpoint_number = ? WHERE id = ?",
         [number, sessionId],
@@ -168,7 +168,7 @@ async function refuseTakenName(tx: SqlRunner, sessionId: SessionId, name: string
 }
 
 /** Names people can write again: not empty, not `latest`, not a number, no control characters. */
-function checkName(name: string): string {
+export function parseCheckpointName(name: string): string {
   const clean = plainText(name).trim()
   const isBad =
     clean === "" || clean.length > 200 || clean === "latest" || clean.startsWith("#") || /\p{Cc}/u.test(clean)
@@ -178,8 +178,9 @@ function checkName(name: string): string {
   })
 }
 
-async function insert(tx: SqlRunner, record: Checkpoint): Promise<void> {
-  await tx.run(insertCheckpoint, [
+/** Only the row: its entry is written in the same transaction, by whoever calls. */
+export async function insertCheckpoint(tx: SqlRunner, record: Checkpoint): Promise<void> {
+  await tx.run(insertRow, [
     record.id,
     record.sessionId,
     record.number,
@@ -195,6 +196,7 @@ async function insert(tx: SqlRunner, record: Checkpoint): Promise<void> {
     record.git?.operation ?? null,
     record.snapshot === null ? null : JSON.stringify(record.snapshot),
     record.host,
+    record.pinned ? 1 : 0,
     record.sizeBytes,
     JSON.stringify(record.metadata),
     record.createdAt,

@@ -66,6 +66,7 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
     host: options.host ?? hostIdentity(),
     onStep,
     onAppended: new Set(),
+    ...(options.artifactContent && { artifactContent: options.artifactContent }),
   }
   const leases = createLeaseStore(context)
   return {
