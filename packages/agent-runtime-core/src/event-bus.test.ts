@@ -529,3 +529,21 @@ test("announces what is in the log already without recording it again", async ()
     ["checkpoint:created", 7],
   ])
 })
+
+test("hands state of the same step to the recorder with the events", async () => {
+  const handed: unknown[] = []
+  const { bus } = openBus({
+    record: async (events, state) => {
+      handed.push([events.length, state])
+      return events.map(({ type, data }, index) => entryOf(type, data, index + 1))
+    },
+  })
+  await bus.emitAll([{ type: "tool:ended", data: {} }], { todo: [1] })
+  await bus.emitAll([], { todo: [2] })
+  await bus.emitAll([{ type: "tool:ended", data: {} }])
+  expect(handed).toEqual([
+    [1, { todo: [1] }],
+    [0, { todo: [2] }],
+    [1, undefined],
+  ])
+})

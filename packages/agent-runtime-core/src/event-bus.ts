@@ -14,6 +14,9 @@ export interface BusEvent<Name extends string = string> {
   readonly entry: Entry | undefined
 }
 
+/** State keys that changed, with their values. */
+export type HandedState = Readonly<Record<string, unknown>>
+
 /** An event before it is emitted. */
 export interface EventDraft {
   readonly type: string
@@ -24,10 +27,10 @@ export type Listener<Name extends string = string> = (event: BusEvent<Name>) => 
 
 export interface EventBusOptions {
   /**
-   * Puts durable events into the log, all or none, and returns their entries in the same order. If it throws, `emit`
-   * throws and no listener hears the events.
+   * Puts durable events into the log, all or none, together with the state handed over with them, and returns their
+   * entries in the same order. If it throws, `emit` throws and no listener hears the events.
    */
-  readonly record?: (events: readonly EventDraft[]) => Promise<readonly Entry[]>
+  readonly record?: (events: readonly EventDraft[], state?: HandedState) => Promise<readonly Entry[]>
   /** Told of every failing listener. What it throws itself is lost. */
   readonly onListenerError: (error: unknown, event: BusEvent, pattern: string) => void
 }
@@ -40,8 +43,8 @@ export interface EventBus {
   emit<Name extends EventName>(type: Name, data: EventData<Name>): Promise<BusEvent<Name>>
   /** An event of someone else. A known name does not come this way: its data is checked by the compiler. */
   emit<Name extends string>(type: Exclude<Name, EventName>, data: unknown): Promise<BusEvent>
-  /** The same for events that belong together: recorded all or none, then heard in order. */
-  emitAll(events: readonly EventDraft[]): Promise<BusEvent[]>
+  /** The same for events that belong together, and state of the same step: recorded all or none, then heard in order. */
+  emitAll(events: readonly EventDraft[], state?: HandedState): Promise<BusEvent[]>
   /** Events that are in the log already: heard in their turn, not recorded again. */
   announce(entries: readonly Entry[]): Promise<void>
   /**
@@ -76,9 +79,9 @@ export function createEventBus(options: EventBusOptions): EventBus {
     return event as BusEvent
   }
 
-  async function emitAll(drafts: readonly EventDraft[]): Promise<BusEvent[]> {
+  async function emitAll(drafts: readonly EventDraft[], state?: HandedState): Promise<BusEvent[]> {
     const named = drafts.map(({ type, data }) => ({ type: requireName(type), data }))
-    return await inTurn(() => recordDurable(named))
+    return await inTurn(() => recordDurable(named, state))
   }
 
   async function announce(entries: readonly Entry[]): Promise<void> {
@@ -97,9 +100,10 @@ export function createEventBus(options: EventBusOptions): EventBus {
     return events
   }
 
-  async function recordDurable(drafts: readonly EventDraft[]): Promise<BusEvent[]> {
+  async function recordDurable(drafts: readonly EventDraft[], state: HandedState | undefined): Promise<BusEvent[]> {
     const durable = options.record === undefined ? [] : drafts.filter(({ type }) => isDurableEvent(type))
-    const entries = durable.length === 0 ? [] : await options.record?.(durable)
+    const isNothing = durable.length === 0 && state === undefined
+    const entries = isNothing ? [] : await options.record?.(durable, ...(state === undefined ? [] : [state]))
     return drafts.map((draft) => ({ ...draft, entry: entries?.[durable.indexOf(draft)] }))
   }
 

@@ -70,6 +70,8 @@ export interface AppendOptions {
   readonly at?: number
   /** The lease under which the caller writes. Without one, a live lease of someone else refuses the append. */
   readonly lease?: Lease
+  /** State of the same step, handed over in the same transaction, as an entry behind the others. */
+  readonly state?: Readonly<Record<string, unknown>>
 }
 
 export interface ReadOptions {

@@ -10,7 +10,7 @@ import {
   type SessionId,
 } from "@ku0/agent-runtime-core"
 import { appendEntries, lockSession } from "../session/append-entries.js"
-import { draftStateChange, prepareState } from "../state/state-store.js"
+import { draftStateAfter, prepareState } from "../state/state-store.js"
 import { plainText, toCheckpoint } from "../store/rows.js"
 import type { SqlRunner } from "../store/sql-driver.js"
 import type { StoreContext } from "../store/store-context.js"
@@ -37,8 +37,7 @@ export function createCheckpointStore(context: StoreContext): CheckpointStore {
       if (name !== null) await refuseTakenName(tx, sessionId, name)
       const number = await nextNumber(tx, sessionId)
       const entries = options.entries ?? []
-      const base = entries.findLast(({ parent }) => parent !== undefined)?.parent ?? { sessionId, seq: session.headSeq }
-      const changed = state.length === 0 ? [] : (await draftStateChange(context, tx, base, state)).drafts
+      const changed = state.length === 0 ? [] : await draftStateAfter(context, tx, session, entries, state)
       const created: EntryDraft = { type: "checkpoint:created", data: { checkpointId: id, number, trigger, name } }
       const drafts = [...entries, ...changed, created]
       const entry = (await appendEntries(context, tx, session, drafts, lease === undefined ? {} : { lease })).at(-1)

@@ -10,6 +10,7 @@ import {
   type SessionId,
   type SessionLog,
 } from "@ku0/agent-runtime-core"
+import { draftStateAfter, prepareState } from "../state/state-store.js"
 import type { SqlRow } from "../store/sql-driver.js"
 import type { StoreContext } from "../store/store-context.js"
 import { appendEntries, lockSession } from "./append-entries.js"
@@ -24,10 +25,13 @@ export function createSessionLog(context: StoreContext): SessionLog {
   const { driver } = context
 
   async function append(...[sessionId, drafts, options = {}]: Parameters<SessionLog["append"]>): Promise<Entry[]> {
-    if (drafts.length === 0) return []
-    const entries = await driver.transaction("append", async (tx) =>
-      appendEntries(context, tx, await lockSession(context, tx, sessionId), drafts, options),
-    )
+    if (drafts.length === 0 && options.state === undefined) return []
+    const state = options.state === undefined ? [] : await prepareState(options.state)
+    const entries = await driver.transaction("append", async (tx) => {
+      const session = await lockSession(context, tx, sessionId)
+      const changed = state.length === 0 ? [] : await draftStateAfter(context, tx, session, drafts, state)
+      return await appendEntries(context, tx, session, [...drafts, ...changed], options)
+    })
     for (const wake of context.onAppended) wake(sessionId)
     return entries
   }

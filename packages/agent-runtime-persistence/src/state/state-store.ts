@@ -8,6 +8,7 @@ import {
   type EntryDraft,
   type EntryRef,
   type EventData,
+  type Session,
   type SessionId,
   type StateStore,
 } from "@ku0/agent-runtime-core"
@@ -68,6 +69,19 @@ export async function draftStateChange(
     ? { full, set: applyStateChange(keys, { full: false, set, removed }), removed: [] }
     : { full, set, removed }
   return { drafts: [{ type: "state:changed", data }], changed }
+}
+
+/** The same on top of entries that are about to be appended: a jump among them says which state is changed. */
+export async function draftStateAfter(
+  context: StoreContext,
+  tx: SqlRunner,
+  session: Session,
+  drafts: readonly EntryDraft[],
+  state: PreparedState,
+): Promise<EntryDraft[]> {
+  const jump = drafts.findLast(({ parent }) => parent !== undefined)?.parent
+  const base = jump ?? { sessionId: session.id, seq: session.headSeq }
+  return (await draftStateChange(context, tx, base, state)).drafts
 }
 
 export function createStateStore(context: StoreContext): StateStore {

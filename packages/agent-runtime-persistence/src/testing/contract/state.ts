@@ -60,6 +60,18 @@ export function describeState(fixture: StoreFixture): void {
       expect((await store.state.put(id, { n: 10 })).changed).toEqual([])
     })
 
+    it("is kept with the entries of its step, all or nothing", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      await store.state.put(id, { a: 1 })
+      const entries = await store.log.append(id, [user("step")], { state: { a: 2, b: 3 } })
+      expect(entries.map(({ type }) => type)).toEqual(["message:added", "state:changed"])
+      expect(await stateOf(store, id)).toEqual({ a: 2, b: 3 })
+      expect(await store.log.append(id, [], { state: { a: 2 } })).toEqual([])
+      await expectCode(store.log.append(id, [{ type: "Bad", data: {} }], { state: { a: 9 } }), "INVALID_INPUT")
+      expect(await stateOf(store, id)).toEqual({ a: 2, b: 3 })
+    })
+
     it("agrees with the fold of the log", async () => {
       const store = await fixture.open()
       const { id } = await createSession(store)
