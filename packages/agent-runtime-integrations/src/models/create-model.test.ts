@@ -1,8 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest"
-import { ignoreSourceCondition } from "../testing/model-server.js"
 import { createModel, modelProviders } from "./create-model.js"
-
-ignoreSourceCondition()
 
 const loaded: string[] = []
 const note = (name: string) => (original: () => Promise<object>) => {

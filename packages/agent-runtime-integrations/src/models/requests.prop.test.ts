@@ -1,11 +1,9 @@
 /** Whatever the conversation looks like, what a provider is sent is valid, and nothing said is lost. */
 import type { Message } from "@ku0/agent-runtime-core"
 import fc from "fast-check"
-import { beforeAll, describe, expect, it } from "vitest"
-import { dialects, ignoreSourceCondition } from "../testing/model-server.js"
+import { describe, expect, it } from "vitest"
+import { dialects } from "../testing/model-server.js"
 import { ask, providers } from "../testing/providers.js"
-
-beforeAll(ignoreSourceCondition)
 
 const texts = fc.oneof(
   fc.constantFrom("", "  \n", "yes", "half \ud83d", "ünï 🌍"),

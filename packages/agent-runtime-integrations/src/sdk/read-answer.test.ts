@@ -10,16 +10,17 @@ const usage: LanguageModelV3Usage = {
 }
 const finish: LanguageModelV3StreamPart = { type: "finish", usage, finishReason: { unified: "stop", raw: "stop" } }
 
+const options = (deltas: string[]) => ({
+  model: "x/y",
+  names: createToolNames([]),
+  callId: createUniqueNames("call"),
+  prices: { input: 1, output: 1 },
+  onDelta: (text: string) => void deltas.push(text),
+})
+
 async function read(...parts: LanguageModelV3StreamPart[]) {
   const deltas: string[] = []
-  const answer = await readAnswer(ReadableStream.from(parts), {
-    model: "x/y",
-    names: createToolNames([]),
-    callId: createUniqueNames("call"),
-    prices: { input: 1, output: 1 },
-    onDelta: (text) => deltas.push(text),
-  })
-  return { answer, deltas }
+  return { answer: await readAnswer(ReadableStream.from(parts), options(deltas)), deltas }
 }
 
 const say = (id: string, delta: string): LanguageModelV3StreamPart => ({ type: "text-delta", id, delta })
@@ -79,6 +80,19 @@ describe("readAnswer", () => {
       })
     },
   )
+
+  it("closes a stream that reports an error and goes on", async () => {
+    const error = { type: "overloaded_error" }
+    let isCancelled = false
+    const stream = new ReadableStream<LanguageModelV3StreamPart>({
+      start: (controller) => controller.enqueue({ type: "error", error }),
+      cancel: () => {
+        isCancelled = true
+      },
+    })
+    await expect(readAnswer(stream, options([]))).rejects.toBe(error)
+    expect(isCancelled).toBe(true)
+  })
 
   it("takes a reason it does not know for an end", async () => {
     const end = { type: "finish" as const, usage, finishReason: { unified: "other" as const, raw: "pause_turn" } }

@@ -46,7 +46,10 @@ function toTurns(messages: readonly Message[], names: ToolNames): Turn[] {
   const paired = pairToolCalls(messages)
   const results = new Map<string, ToolResultMessage[]>()
   for (const message of paired) {
-    if (message.role === "tool") results.set(message.callId, [...(results.get(message.callId) ?? []), message])
+    if (message.role !== "tool") continue
+    const list = results.get(message.callId)
+    if (list === undefined) results.set(message.callId, [message])
+    else list.push(message)
   }
   const uniqueId = createUniqueNames("call")
   return paired.flatMap((message): Turn[] => {

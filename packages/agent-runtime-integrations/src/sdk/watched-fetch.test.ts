@@ -62,16 +62,18 @@ describe("createWatchedFetch", () => {
     await expect(response.text()).resolves.toBe(stream)
   })
 
-  it("cancels the body when nobody reads on", async () => {
+  it.each([
+    ["when nobody reads on", stream, (response: Response) => response.body?.cancel()],
+    ["that is no stream of events", "<html>", (response: Response) => response.text().catch(() => {})],
+  ])("closes an endless answer %s", async (_, text, use) => {
     let isCancelled = false
     const body = new ReadableStream<Uint8Array>({
-      start: (controller) => controller.enqueue(new TextEncoder().encode(stream)),
+      start: (controller) => controller.enqueue(new TextEncoder().encode(text)),
       cancel: () => {
         isCancelled = true
       },
     })
-    const response = await watched(async () => new Response(body))(`${baseUrl}/a`)
-    await response.body?.cancel()
+    await use(await watched(async () => new Response(body))(`${baseUrl}/a`))
     expect(isCancelled).toBe(true)
   })
 

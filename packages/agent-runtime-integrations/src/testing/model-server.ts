@@ -10,10 +10,8 @@ import { anthropicDialect } from "./dialects/anthropic.js"
 import { googleDialect } from "./dialects/google.js"
 import { openAiChatDialect } from "./dialects/openai-chat.js"
 import { openAiResponsesDialect } from "./dialects/openai-responses.js"
-import { ignoreSourceCondition } from "./ignore-source-condition.js"
 import { completeTurn, type Dialect, type ScriptedTurn } from "./script.js"
 
-export { ignoreSourceCondition } from "./ignore-source-condition.js"
 export type { Fault, ScriptedCall, ScriptedTurn } from "./script.js"
 
 export const dialects: readonly Dialect[] = [anthropicDialect, openAiResponsesDialect, openAiChatDialect, googleDialect]
@@ -38,7 +36,6 @@ export interface ModelServer {
 }
 
 export async function openModelServer(...turns: readonly ScriptedTurn[]): Promise<ModelServer> {
-  ignoreSourceCondition()
   const script = [...turns]
   const requests: ReceivedRequest[] = []
   const server = createServer((request, response) => {
