@@ -258,7 +258,7 @@ describe("runAgentLoop", () => {
 
   test("rejects when the log does, and says nothing more", async () => {
     const log = createMemoryLog()
-    log.dieAt(2, "before")
+    log.dieAt(1, "before")
     await expect(runLoop(log, [{ content: "end" }], { prompt: "go" })).rejects.toBeInstanceOf(Died)
   })
 
@@ -326,7 +326,7 @@ describe("runAgentLoop", () => {
       state = undefined
       return taken
     }
-    log.dieAt(4, "after")
+    log.dieAt(3, "after")
     await runLoop(log, [{ toolCalls: [call("write")] }, {}], { prompt: "go", tools: [write], takeChangedState }).catch(
       () => undefined,
     )
@@ -337,7 +337,7 @@ describe("runAgentLoop", () => {
 
   test("goes on after a crash that nobody has cleaned up", async () => {
     const log = createMemoryLog()
-    log.dieAt(3, "before")
+    log.dieAt(2, "before")
     const answers = [{ content: "end" }]
     await runLoop(log, answers, { prompt: "go" }).catch(() => undefined)
     log.revive()

@@ -45,8 +45,9 @@ export async function runAgentLoop(options: AgentLoopOptions): Promise<RunResult
   let last: TurnResult
   let outcome: RunResult["outcome"]
   try {
-    await run.record([...opening, event("run:started", { runId: run.runId, model: options.model.name })])
-    ;({ outcome, last } = await runTurns(run, await beginWith(run, decisions), totals))
+    const { planned, events } = planBeginning(run, decisions)
+    await run.record([...opening, event("run:started", { runId: run.runId, model: options.model.name }), ...events])
+    ;({ outcome, last } = await runTurns(run, planned, totals))
   } catch (thrown) {
     if (run.isBroken()) throw thrown
     outcome = run.signal.aborted ? "cancelled" : "failed"
@@ -89,10 +90,13 @@ async function runTurns(run: RunScope, open: readonly PlannedCall[], totals: Tot
 }
 
 /**
- * Brings the history to where the run begins, and says which calls are still to be run. A new prompt closes them: the
- * user wants something else now.
+ * What brings the history to where the run begins, and which calls are still to be run. A new prompt closes them: the user
+ * wants something else now.
  */
-async function beginWith(run: RunScope, decisions: readonly InDoubtDecision[]): Promise<PlannedCall[]> {
+function planBeginning(
+  run: RunScope,
+  decisions: readonly InDoubtDecision[],
+): { planned: PlannedCall[]; events: EventDraft[] } {
   const { prompt } = run.options
   const decided = new Map(decisions.map((decision) => [decision.call.callId, decision]))
   const calls = run.conversation.unansweredCalls()
@@ -102,10 +106,7 @@ async function beginWith(run: RunScope, decisions: readonly InDoubtDecision[]): 
     const decision = decided.get(call.id)
     return decision === undefined ? { call } : { call, decision }
   })
-  if (prompt === undefined) {
-    await run.record(closed)
-    return planned
-  }
+  if (prompt === undefined) return { planned, events: closed }
   const content = "Not run: the user asked for something else."
   const dropped = planned.flatMap(({ call, decision }) =>
     resultEvents(
@@ -115,8 +116,7 @@ async function beginWith(run: RunScope, decisions: readonly InDoubtDecision[]): 
     ),
   )
   const message: UserMessage = { role: "user", ...(typeof prompt === "string" ? { content: prompt } : prompt) }
-  await run.record([...closed, ...dropped, messageAdded(message)])
-  return []
+  return { planned: [], events: [...closed, ...dropped, messageAdded(message)] }
 }
 
 /** A call in doubt that no message waits for: it ends, and nothing is repeated. */

@@ -28,7 +28,7 @@ function translate(glob: string): string {
       out += ")"
       depth--
     } else if (char === "," && depth > 0) out += "|"
-    else out += char.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")
+    else out += char.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")
   }
   return out
 }

@@ -17,7 +17,7 @@ async function crash(effects: string[], more: Partial<Tool> = {}): Promise<{ log
     },
     more,
   )
-  log.dieAt(4, "before")
+  log.dieAt(3, "before")
   await runLoop(log, answers, { prompt: "go", tools: [write] }).catch(() => undefined)
   log.revive()
   expect(log.state().openToolCalls[0]).toMatchObject({ name: "write", arguments: { text: "a" } })

@@ -1,0 +1,163 @@
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { beforeEach, describe, expect, test } from "vitest"
+import { use, useWorkspace } from "../../test/temporary-workspace.js"
+import { findCallProcesses } from "./find-call-processes.js"
+import { createOutputBuffer } from "./output-buffer.js"
+import { createRunCommandTool, type RunCommandOptions } from "./run-command.js"
+import { createWorkspace, type Workspace } from "./workspace-path.js"
+
+const folder = useWorkspace()
+const env = { PATH: process.env["PATH"] ?? "", GREETING: "hello" }
+let workspace: Workspace
+
+beforeEach(() => {
+  workspace = createWorkspace({ workspacePath: folder.path })
+})
+
+const create = (options: Partial<RunCommandOptions> = {}) =>
+  createRunCommandTool({ workspace, env, graceMs: 300, ...options })
+const run = (command: string, options: Partial<RunCommandOptions> = {}, signal?: AbortSignal) =>
+  use(create(options), { command }, signal)
+
+async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await isTrue()); tries++) {
+    if (tries > 1_000) throw new Error("Waited in vain.")
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+/** Whether a process is there and does something. */
+async function isAlive(pid: number): Promise<boolean> {
+  try {
+    process.kill(pid, 0)
+    const { readFile } = await import("node:fs/promises")
+    return !/\) Z /.test(await readFile(`/proc/${pid}/stat`, "utf8").catch(() => ") R "))
+  } catch {
+    return false
+  }
+}
+
+describe("run_command", () => {
+  test("shows output of both kinds, and how it ended", async () => {
+    expect(await run("echo out; echo err >&2; exit 3")).toEqual({ content: "out\nerr\n(Exit code 3.)", isError: true })
+    expect(await run("printf no-newline")).toEqual({ content: "no-newline\n(Exit code 0.)", isError: false })
+    expect(await run("true")).toEqual({ content: "(Exit code 0.)", isError: false })
+    expect(await run("kill -9 $$")).toEqual({ content: "(Ended by SIGKILL.)", isError: true })
+  })
+
+  test("runs in the workspace or a folder of it, with the environment it is given and no input", async () => {
+    folder.put("sub/x", "")
+    expect((await run("pwd; echo $GREETING $HOME; cat; env | grep -c .")).content).toMatch(
+      new RegExp(`^${folder.path}\nhello\n\\d\n`),
+    )
+    expect((await use(create(), { command: "pwd", path: "sub" })).content).toBe(
+      `${join(folder.path, "sub")}\n(Exit code 0.)`,
+    )
+    await expect(use(create(), { command: "pwd", path: "sub/x" })).rejects.toMatchObject({ code: "NOT_FOUND" })
+    await expect(use(create(), { command: "pwd", path: ".." })).rejects.toMatchObject({ code: "INVALID_INPUT" })
+    expect(await create().targets?.({ command: "pwd", path: "sub" })).toEqual(["sub"])
+  })
+
+  test("stops what takes too long, children included", async () => {
+    const begin = Date.now()
+    const { content, isError } = await run("sleep 60 & echo $! >pid; echo begun; wait", { timeoutMs: 200 })
+    expect({ content, isError }).toEqual({ content: "begun\n(Stopped: it took too long.)", isError: true })
+    expect(Date.now() - begin).toBeLessThan(5_000)
+    await until(async () => !(await isAlive(Number(folder.read("pid")))))
+  })
+
+  test("kills what does not listen to a polite signal, on a cancel too", async () => {
+    const controller = new AbortController()
+    const command = "trap '' TERM; echo $$ >pid; while true; do sleep 0.05; done"
+    const running = run(command, {}, controller.signal)
+    await until(() => existsSync(join(folder.path, "pid")) && folder.read("pid") !== "")
+    controller.abort()
+    await expect(running).rejects.toMatchObject({ code: "CANCELLED" })
+    await until(async () => !(await isAlive(Number(folder.read("pid")))))
+  })
+
+  test("does not start to wait when it was cancelled before", async () => {
+    await expect(run("sleep 60", {}, AbortSignal.abort())).rejects.toMatchObject({ code: "CANCELLED" })
+  })
+
+  test("does not wait for what is left in the background, and ends it", async () => {
+    const begin = Date.now()
+    expect((await run("sleep 60 & echo $! >pid; echo done")).content).toBe("done\n(Exit code 0.)")
+    expect((await run("sleep 60 >/dev/null 2>&1 & echo $! >pid2; echo done")).content).toBe("done\n(Exit code 0.)")
+    expect(Date.now() - begin).toBeLessThan(10_000)
+    for (const file of ["pid", "pid2"]) await until(async () => !(await isAlive(Number(folder.read(file)))))
+  })
+
+  test("shows the ends of long output and keeps all of it as an artifact", async () => {
+    const kept: { title: string; size: number; callId: string }[] = []
+    const keepArtifact: RunCommandOptions["keepArtifact"] = async ({ title, content, callId }) => {
+      kept.push({ title, size: content.length, callId })
+      return { id: "artifact-1" }
+    }
+    const result = await run("seq 1 10000", { maxCharacters: 40, keepArtifact })
+    expect(result).toEqual({
+      content: [
+        "1\n2\n3\n4\n5\n6\n7\n8\n9\n10",
+        "[48854 characters left out (all of it: artifact artifact-1)]",
+        "997\n9998\n9999\n10000\n(Exit code 0.)",
+      ].join("\n"),
+      isError: false,
+      artifactIds: ["artifact-1"],
+    })
+    expect(kept).toEqual([{ title: "Output of seq 1 10000", size: 48_894, callId: "call-1" }])
+  })
+
+  test("says so when long output can't be kept, or nobody keeps it", async () => {
+    const keepArtifact = async () => {
+      throw new Error("disk full")
+    }
+    expect((await run("seq 1 100", { maxCharacters: 10, keepArtifact })).content).toContain(
+      "left out (it could not be kept: disk full)]",
+    )
+    expect((await run("seq 1 100", { maxCharacters: 10 })).content).toContain("characters left out]")
+  })
+
+  test("tells progress as it comes, and a shell that is not there", async () => {
+    const heard: string[] = []
+    const context = {
+      callId: "c",
+      signal: new AbortController().signal,
+      onProgress: (text: string) => heard.push(text),
+    }
+    await create().run({ command: "echo one" }, context)
+    expect(heard.join("")).toBe("one\n")
+    await expect(run("true", { shell: "/no/such/shell" })).rejects.toThrow("ENOENT")
+  })
+
+  test("finds out whether a command of a dead agent still runs", async () => {
+    const controller = new AbortController()
+    const running = use(create(), { command: "sleep 60", timeoutSeconds: 50 }, controller.signal).catch(() => undefined)
+    await until(async () => ((await findCallProcesses("call-1")) ?? [1]).length > 0)
+    expect((await create().inspect?.({ command: "sleep 60" }, "call-1"))?.summary).toMatch(
+      /still runs \(process \d+|can't be told/,
+    )
+    controller.abort()
+    await running
+    expect((await create().inspect?.({ command: "sleep 60" }, "call-1"))?.summary).toMatch(
+      /does not run any more|can't be told/,
+    )
+    expect(await findCallProcesses("call-1", join(folder.path, "no-proc"))).toBeUndefined()
+  })
+})
+
+describe("an output buffer", () => {
+  test("keeps the beginning and the end, and counts everything", () => {
+    const buffer = createOutputBuffer(10)
+    for (let number = 0; number < 100; number++) buffer.add(Buffer.from(String(number % 10)))
+    const { bytes, total } = buffer.read()
+    expect(bytes.toString()).toBe("01234\n[90 bytes are not kept]\n56789")
+    expect(total).toBe(100)
+  })
+
+  test("keeps all of what fits", () => {
+    const buffer = createOutputBuffer(10)
+    buffer.add(Buffer.from("0123456789"))
+    expect(buffer.read().bytes.toString()).toBe("0123456789")
+  })
+})
