@@ -138,12 +138,14 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
   const session = await openSession(options)
   const { environment, lock } = session
   const budget = options.timeBudgetMs ?? 10_000
+  // One process tidies at a time; snapshots go on meanwhile. Taken before the store's lock, never inside it.
+  const tidyLock = createStoreLock(join(environment.store, "tidy.db"), options.lockTimeoutMs ?? 30_000)
   let background: Promise<unknown> = Promise.resolve()
   let capturesSincePack = 0
 
   /** Housekeeping never fails a snapshot: what it could not do, the next one tries again. */
   function inBackground(work: () => Promise<unknown>): void {
-    background = background.then(work).catch(() => {})
+    background = background.then(() => tidyLock.hold(work)).catch(() => {})
   }
 
   async function take(request: CaptureOptions, allowEmpty: boolean, temporary = false): Promise<Snapshot | null> {
@@ -245,13 +247,18 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
     repair: () => lock.hold(() => repairStore(session)),
     async consolidate() {
       await background
-      await ownObjects(environment, lock)
-      await consolidatePacks(environment, lock, { everything: true })
+      await tidyLock.hold(async () => {
+        await ownObjects(environment, lock)
+        await consolidatePacks(environment, lock, { everything: true })
+      })
     },
     async gc(keepCheckpointIds) {
       await background
-      await ownObjects(environment, lock)
-      await collectGarbage(session, new Set(keepCheckpointIds))
+      const keep = new Set(keepCheckpointIds)
+      await tidyLock.hold(async () => {
+        await ownObjects(environment, lock)
+        await collectGarbage(session, keep)
+      })
     },
     async close() {
       await background
@@ -259,6 +266,7 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
       session.watcher?.close()
       environment.reader.close()
       lock.close()
+      tidyLock.close()
     },
   }
 }
