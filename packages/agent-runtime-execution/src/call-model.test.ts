@@ -1,4 +1,4 @@
-import type { Model } from "@ku0/agent-runtime-core"
+import { KeepupError, type Model } from "@ku0/agent-runtime-core"
 import { describe, expect, test } from "vitest"
 import { runLoop } from "../test/make-loop.js"
 import { createMemoryLog } from "../test/memory-log.js"
@@ -114,6 +114,10 @@ describe("readModelFailure", () => {
     expect(read(Object.assign(new Error("late"), { name: "TimeoutError" })).isRetryable).toBe(true)
     expect(read({ isRetryable: true }).isRetryable).toBe(true)
     expect(read("nothing").isRetryable).toBe(false)
+    const ours = new KeepupError("UNAVAILABLE", "busy", { details: { status: 429, retryAfterMs: 5 } })
+    expect(read(ours)).toEqual({ error: ours, isRetryable: true, retryAfterMs: 5 })
+    expect(read(new KeepupError("UNAVAILABLE", "no network")).isRetryable).toBe(true)
+    expect(read(new KeepupError("UNAUTHORIZED", "no key")).isRetryable).toBe(false)
     expect(read(new Error("")).error.message).toBe("The model did not answer: Error")
   })
 

@@ -36,6 +36,9 @@ export type { StaleContextNotice } from "./context/stale-context-notice.js"
 export { toStaleContextNotice } from "./context/stale-context-notice.js"
 /** Makes summaries with a model. */
 export { createModelSummariser } from "./context/summarise-with-model.js"
+export type { CreateToolsOptions } from "./create-tools.js"
+/** Makes the agent's usual tools for one workspace. */
+export { createTools } from "./create-tools.js"
 /** Compiles a glob of paths. */
 export { compileGlob } from "./glob.js"
 export type { RetryPolicy } from "./retry-policy.js"

@@ -149,6 +149,21 @@ describe("a call in doubt", () => {
     expect(results(log)).toEqual([])
   })
 
+  test("of an older answer gets its message too", async () => {
+    const { log, write } = await crash([])
+    await log.emit([{ type: "message:added", data: { message: { role: "assistant", content: "by someone else" } } }])
+    await runLoop(log, answers, { tools: [write], inDoubt: "retry" })
+    expect(results(log)).toEqual([expect.stringContaining("It was not repeated.")])
+  })
+
+  test("whose targets could not be looked at when it began is run all the same", async () => {
+    const log = createMemoryLog()
+    const readFacts = () => Promise.reject(new Error("no eyes"))
+    const write = tool("write", () => ({ content: "ok" }), { readFacts })
+    await runLoop(log, answers, { prompt: "go", tools: [write] })
+    expect(results(log)).toEqual(["ok", "ok"])
+  })
+
   test("is closed all the same when the run is cancelled before it is tried again", async () => {
     const effects: string[] = []
     const { log, write } = await crash(effects)

@@ -312,15 +312,27 @@ describe("the watcher", () => {
     expect(told).toEqual([])
   })
 
-  test("whose folder vanishes or can't be watched is no trouble: the check does not need it", async () => {
-    const { handle } = create({ watch: true })
+  test("warns when the folder vanishes, and watches the one that takes its place after a new read", async () => {
+    const { told, handle } = create({ watch: true })
     mkdirSync(join(workspacePath, "sub"))
     put("sub/a.txt", "one")
     handle.markRead("sub/a.txt")
-    handle.markRead("nowhere/at/all.txt")
     rmSync(join(workspacePath, "sub"), { recursive: true })
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await until(() => told.length === 1, "the removal")
+    mkdirSync(join(workspacePath, "sub"))
+    put("sub/a.txt", "two")
     expect(handle.isStale("sub/a.txt")).toBe(true)
+    handle.markRead("sub/a.txt")
+    put("sub/a.txt", "three")
+    await until(() => told.length === 2, "the change in the new folder")
+  })
+
+  test("that can't watch a folder is no trouble: the check does not need it", () => {
+    const { handle } = create({ watch: true })
+    handle.markRead("nowhere/at/all.txt")
+    mkdirSync(join(workspacePath, "nowhere/at"), { recursive: true })
+    put("nowhere/at/all.txt", "now")
+    expect(handle.isStale("nowhere/at/all.txt")).toBe(true)
   })
 
   test("a warning that can't be told is logged, and the run goes on", async () => {

@@ -1,6 +1,6 @@
 /** Watches the folders of tracked files, not the whole workspace. It only says where to look; who listens decides. */
 import { type FSWatcher, watch } from "node:fs"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 
 export interface FolderWatch {
   /** Watches the folder of this file from now on. A folder that can't be watched is left out. */
@@ -25,11 +25,12 @@ export function createFolderWatch(onChange: (path: string) => void, settleMs: nu
 
   function hear(folder: string, name: string | null): void {
     const known = files.get(folder) ?? new Set()
-    // Without a name, or when the folder itself is meant, any of its files may have changed.
-    const changed = name !== null && known.has(join(folder, name)) ? [join(folder, name)] : name === null ? known : []
-    for (const path of changed) settle(path)
+    if (name !== null && known.has(join(folder, name))) settle(join(folder, name))
+    // A folder that was removed or moved is not watched any more, also not one that takes its place.
+    else if (name === null || name === basename(folder)) stop(folder)
   }
 
+  /** Looks at every file of the folder once more; the next `add` watches it again. */
   function stop(folder: string): void {
     watchers.get(folder)?.close()
     watchers.delete(folder)
