@@ -1,6 +1,8 @@
 /** keepup as a library: everything a program needs to keep an agent's work and to go back. */
 export * from "@ku0/agent-runtime-core"
+export * from "@ku0/agent-runtime-execution"
 export * from "@ku0/agent-runtime-persistence"
+export { type AgentTools, createAgentTools } from "./agent-tools.js"
 export {
   type Config,
   type ConfigKey,
@@ -14,5 +16,8 @@ export {
   type ResolvedConfig,
   resolveConfig,
 } from "./config.js"
+export { type HeldSession, type HoldSessionOptions, holdSession } from "./hold-session.js"
 export { type GarbageReport, type OpenRuntimeOptions, openRuntime, type Runtime } from "./open-runtime.js"
+export { requestPause } from "./pause-session.js"
+export { type RunSessionOptions, type RunSessionResult, runSession } from "./run-session.js"
 export { type FindStateDirectoryOptions, findStateDirectory, placesIn, type StorePlaces } from "./state-directory.js"

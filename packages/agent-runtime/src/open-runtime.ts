@@ -27,7 +27,7 @@ export interface OpenRuntimeOptions {
   /** `sqlite:PATH`, `postgres://…` or `memory:`; by the configuration unless told. */
   readonly db?: string
   readonly config?: Config
-  /** Handed to git; nothing else reads it. */
+  /** Handed to git and to the commands of the built-in agent; nothing else reads it. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly homeDirectory?: string
   readonly clock?: Clock
@@ -43,6 +43,8 @@ export interface Runtime extends TimeTravelContext {
   readonly config: Config
   readonly workspacePath: string
   readonly stateDirectory: string
+  /** What was handed in: for git, and for the commands of the agent. */
+  readonly environment: Readonly<Record<string, string | undefined>>
   /** What opening found dead and closed properly. */
   readonly recovered: RecoverResult
   /** The workspace's newest session that is not a finished import. */
@@ -129,12 +131,14 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
   }
 
   try {
-    const recovered = options.recover === false ? { restores: [], sessions: [] } : await recoverAll(context)
+    const recovered =
+      options.recover === false ? { restores: [], sessions: [], branches: [] } : await recoverAll(context)
     return {
       ...context,
       config,
       workspacePath,
       stateDirectory,
+      environment,
       recovered,
       findCurrentSession,
       readGit,

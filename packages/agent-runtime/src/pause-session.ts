@@ -1,0 +1,28 @@
+/** Asking a running session to stop at its next safe point, from any process. The request is kept with the session. */
+import { KeepupError, type Session, type SessionId } from "@ku0/agent-runtime-core"
+import type { Runtime } from "./open-runtime.js"
+
+const key = "pauseRequestedAt"
+
+/** Asks; the session pauses when it next can. Refused if nobody runs it. */
+export async function requestPause(runtime: Runtime, sessionId: SessionId): Promise<Session> {
+  const { store } = runtime
+  const lease = await store.leases.find(`session:${sessionId}`)
+  if (lease === undefined) {
+    const { status } = await store.sessions.get(sessionId)
+    throw new KeepupError("CONFLICT", `Nobody runs session ${sessionId} now: it is ${status}.`, {
+      hint: "There is nothing to pause. `keepup resume` goes on with it.",
+    })
+  }
+  return await store.sessions.updateMetadata(sessionId, { [key]: store.context.clock.now() })
+}
+
+export async function isPauseRequested(runtime: Runtime, sessionId: SessionId): Promise<boolean> {
+  return (await runtime.store.sessions.get(sessionId)).metadata[key] !== undefined
+}
+
+/** A request is for the run it was made in, not for the next one. */
+export async function withdrawPause(runtime: Runtime, sessionId: SessionId): Promise<void> {
+  if (await isPauseRequested(runtime, sessionId))
+    await runtime.store.sessions.updateMetadata(sessionId, { [key]: undefined })
+}

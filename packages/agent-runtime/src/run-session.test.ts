@@ -1,0 +1,123 @@
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createScriptedModel, type ScriptedAnswer } from "@ku0/agent-runtime-execution"
+import { afterEach, beforeEach, expect, it } from "vitest"
+import { openRuntime, type Runtime } from "./open-runtime.js"
+import { requestPause } from "./pause-session.js"
+import { runSession } from "./run-session.js"
+
+let root: string
+let runtime: Runtime
+
+beforeEach(async () => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "keepup-run-")))
+  mkdirSync(join(root, "workspace"))
+  runtime = await open()
+})
+afterEach(async () => {
+  await runtime.close()
+  rmSync(root, { recursive: true })
+})
+
+const open = () =>
+  openRuntime({
+    stateDirectory: join(root, "state"),
+    workspacePath: join(root, "workspace"),
+    environment: { PATH: process.env["PATH"] },
+  })
+const read = (path: string) => readFileSync(join(root, "workspace", path), "utf8")
+const model = (...answers: ScriptedAnswer[]) => createScriptedModel({ answers })
+
+it("runs a prompt to its end, with every step in the log and a checkpoint of the files", async () => {
+  const events: string[] = []
+  const { session, run } = await runSession(runtime, {
+    model: model(
+      { toolCalls: [{ name: "write_file", arguments: { path: "a.txt", content: "hello" } }] },
+      { content: "Done." },
+    ),
+    prompt: "Write a greeting",
+    endSession: true,
+    onEvent: ({ type }) => {
+      events.push(type)
+    },
+  })
+  expect(run).toMatchObject({ outcome: "completed", answer: "Done." })
+  expect(session).toMatchObject({ status: "completed", name: "Write a greeting", messageCount: 4 })
+  expect(read("a.txt")).toBe("hello")
+  expect(events.filter((type) => type === "tool:started" || type === "tool:ended")).toHaveLength(2)
+  const checkpoints = await runtime.store.checkpoints.list(session.id)
+  expect(checkpoints.map(({ trigger }) => trigger)).toContain("run.ended")
+  const files = await (await runtime.snapshots(runtime.workspacePath)).listFiles(
+    checkpoints[0]?.snapshot?.commit as string,
+  )
+  expect(files.map(({ path }) => path)).toEqual(["a.txt"])
+  expect(await runtime.store.leases.find(`session:${session.id}`)).toBeUndefined()
+  expect(await runtime.store.leases.find(`workspace:${runtime.workspacePath}`)).toBeUndefined()
+})
+
+it("goes on in the same session, remembers its files, and refuses a stale edit", async () => {
+  const { session } = await runSession(runtime, {
+    model: model({ toolCalls: [{ name: "write_file", arguments: { path: "a.txt", content: "one" } }] }, { content: "ok" }),
+    prompt: "first",
+  })
+  await runtime.close()
+  writeFileSync(join(root, "workspace/a.txt"), "edited by hand")
+  runtime = await open()
+  const again = await runSession(runtime, {
+    sessionId: session.id,
+    model: model({ toolCalls: [{ name: "write_file", arguments: { path: "a.txt", content: "two" } }] }, { content: "saw it" }),
+    prompt: "second",
+  })
+  expect(again.run.outcome).toBe("completed")
+  expect(read("a.txt")).toBe("edited by hand")
+  const { messages } = await runtime.store.log.fold(await runtime.store.log.head(session.id))
+  const result = messages.findLast(({ role }) => role === "tool")
+  expect(result?.content).toContain("Stale file context detected. Reload before editing:\n- a.txt")
+})
+
+it("pauses at the next safe point when another process asks, and resumes", async () => {
+  const first = await runSession(runtime, {
+    model: model(
+      { toolCalls: [{ name: "todo_list", arguments: { items: [{ title: "x", status: "open" }] } }] },
+      { content: "never" },
+    ),
+    prompt: "work",
+    onEvent: async ({ type }) => {
+      const [session] = await runtime.store.sessions.list()
+      if (type === "tool:ended") await requestPause(runtime, session?.id as never)
+    },
+  })
+  expect(first.run.outcome).toBe("paused")
+  expect(first.session.status).toBe("paused")
+  expect(await runtime.store.state.get(await runtime.store.log.head(first.session.id))).toMatchObject({
+    todo: expect.anything(),
+  })
+  const second = await runSession(runtime, { sessionId: first.session.id, model: model({ content: "went on" }) })
+  expect(second.run).toMatchObject({ outcome: "completed", answer: "went on" })
+})
+
+it("refuses a second run of the same session or workspace", async () => {
+  const held = await runtime.store.leases.take(`workspace:${runtime.workspacePath}`, { purpose: "run" })
+  await expect(runSession(runtime, { model: model({ content: "x" }), prompt: "p" })).rejects.toMatchObject({
+    code: "SESSION_RUNNING",
+  })
+  await held.release()
+  await runSession(runtime, { model: model({ content: "x" }), prompt: "p" })
+})
+
+it("lets an agent spawn another one, as a session of its own", async () => {
+  const { session, run } = await runSession(runtime, {
+    model: model(
+      { toolCalls: [{ name: "spawn_agent", arguments: { agentType: "helper", task: "help out" } }] },
+      { content: "child says hi" },
+      { content: "parent done" },
+    ),
+    prompt: "delegate",
+  })
+  expect(run).toMatchObject({ outcome: "completed", answer: "parent done" })
+  const child = (await runtime.store.sessions.list()).find(({ metadata }) => metadata["spawnedBy"] === session.id)
+  expect(child).toMatchObject({ agentType: "helper", status: "completed" })
+  const triggers = (await runtime.store.checkpoints.list(session.id)).map(({ trigger }) => trigger)
+  expect(triggers).toContain("agent.spawned")
+})

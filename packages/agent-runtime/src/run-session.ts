@@ -1,0 +1,229 @@
+/**
+ * A run of the built-in agent: lease → fold the history → loop with every event in the log → checkpoints → release.
+ * Killed anywhere, the next call with the same session goes on from there.
+ */
+import {
+  type BusEvent,
+  type Checkpoint,
+  type HeldLease,
+  KeepupError,
+  type Model,
+  type Session,
+  type SessionId,
+} from "@ku0/agent-runtime-core"
+import {
+  type ApprovalOptions,
+  collectState,
+  createModelSummariser,
+  type InDoubtChooser,
+  type InDoubtPolicy,
+  type RunResult,
+  runAgentLoop,
+  type SpawnSession,
+} from "@ku0/agent-runtime-execution"
+import { restoreCheckpoint, type SignalSource } from "@ku0/agent-runtime-persistence"
+import { createAgentTools } from "./agent-tools.js"
+import { type HeldSession, holdSession } from "./hold-session.js"
+import type { Runtime } from "./open-runtime.js"
+import { isPauseRequested, withdrawPause } from "./pause-session.js"
+
+export interface RunSessionOptions {
+  readonly model: Model
+  /** Without one the agent goes on from where the history ends. */
+  readonly prompt?: string
+  /** The session to go on with; a new one if not given. */
+  readonly sessionId?: SessionId
+  /** The new session's name; made from the prompt if not given. */
+  readonly name?: string
+  /** Go back to this checkpoint first. */
+  readonly from?: Checkpoint
+  readonly approval?: ApprovalOptions
+  readonly inDoubt?: InDoubtPolicy | InDoubtChooser
+  readonly maxSteps?: number
+  readonly systemPrompt?: string
+  /** What the model can take in, in tokens. Older messages are hidden behind a summary when it fills up. */
+  readonly windowTokens?: number
+  readonly signal?: AbortSignal
+  readonly signals?: SignalSource
+  readonly onExit?: (signal: "SIGINT" | "SIGTERM") => void | Promise<void>
+  /** Hears every event of the session, in order. */
+  readonly onEvent?: (event: BusEvent) => void | Promise<void>
+  readonly onWarning?: (message: string) => void
+  /** True: the session ends with the run. Otherwise it waits for more. */
+  readonly endSession?: boolean
+  /** Set for a session another one spawned. */
+  readonly spawnedBy?: { readonly sessionId: SessionId; readonly callId: string; readonly workspaceLease: HeldLease }
+}
+
+export interface RunSessionResult {
+  readonly session: Session
+  readonly run: RunResult
+}
+
+export async function runSession(runtime: Runtime, options: RunSessionOptions): Promise<RunSessionResult> {
+  const { store } = runtime
+  const session = await findOrCreate(runtime, options)
+  const held = await holdSession(runtime, {
+    sessionId: session.id,
+    purpose: "run",
+    ...(options.onWarning && { onWarning: options.onWarning }),
+    ...(options.signals && { signals: options.signals }),
+    ...(options.onExit && { onExit: options.onExit }),
+    ...(options.spawnedBy && { workspaceLease: options.spawnedBy.workspaceLease }),
+  })
+  try {
+    if (options.onEvent !== undefined) held.bus.on("*", options.onEvent)
+    if (options.from !== undefined) {
+      await restoreCheckpoint(runtime, { checkpoint: options.from, sessionId: session.id, lease: held.lease })
+    }
+    const run = await runLoop(runtime, held, session, options)
+    if (options.endSession === true) await endSession(runtime, held, run)
+    return { session: await store.sessions.get(session.id), run }
+  } finally {
+    await held.release()
+  }
+}
+
+async function runLoop(
+  runtime: Runtime,
+  held: HeldSession,
+  session: Session,
+  options: RunSessionOptions,
+): Promise<RunResult> {
+  const { store } = runtime
+  const head = await store.log.head(session.id)
+  const history = await store.log.fold(head)
+  const state = await store.state.get(head)
+  const { tools, tracker, todo } = createAgentTools(runtime, held, {
+    workspacePath: session.workspacePath,
+    state,
+    spawnSession: spawnFrom(runtime, held, options),
+    findSession: async (callId) => {
+      const child = await findSpawned(runtime, session.id, callId)
+      return child && { sessionId: child.id, status: child.status }
+    },
+  })
+  try {
+    await withdrawPause(runtime, session.id)
+    return await runAgentLoop({
+      model: options.model,
+      tools,
+      history,
+      emit: held.emit,
+      clock: store.context.clock,
+      ids: store.context.ids,
+      isPauseRequested: () => isPauseRequested(runtime, session.id),
+      takeChangedState: collectState({ fileContext: tracker, todo }),
+      findStartFacts: (callId) => findStartFacts(runtime, session.id, callId),
+      signal: anySignal(options.signal, held.lease.lost),
+      ...(options.prompt !== undefined && { prompt: options.prompt }),
+      ...(options.systemPrompt !== undefined && { systemPrompt: options.systemPrompt }),
+      ...(options.maxSteps !== undefined && { maxSteps: options.maxSteps }),
+      ...(options.approval && { approval: options.approval }),
+      ...(options.inDoubt && { inDoubt: options.inDoubt }),
+      ...(options.windowTokens !== undefined && {
+        fitContext: { windowTokens: options.windowTokens, summarise: createModelSummariser(options.model) },
+      }),
+    })
+  } finally {
+    await tracker.dispose()
+  }
+}
+
+async function findOrCreate(runtime: Runtime, options: RunSessionOptions): Promise<Session> {
+  if (options.sessionId !== undefined) return await runtime.store.sessions.get(options.sessionId)
+  if (options.prompt === undefined) {
+    throw new KeepupError("INVALID_INPUT", "A new session needs a prompt.", { hint: "Say what the agent is to do." })
+  }
+  const { spawnedBy } = options
+  return await runtime.store.sessions.create({
+    workspacePath: runtime.workspacePath,
+    name: options.name ?? nameFrom(options.prompt),
+    agentType: "keepup",
+    taskDescription: options.prompt,
+    ...(spawnedBy && { metadata: { spawnedBy: spawnedBy.sessionId, spawnCallId: spawnedBy.callId } }),
+  })
+}
+
+function nameFrom(prompt: string): string {
+  const line = prompt.trim().split("\n", 1)[0] as string
+  return [...line].length <= 60 ? line : `${[...line].slice(0, 57).join("")}...`
+}
+
+/** How the session stands after a run that ends it. */
+async function endSession(runtime: Runtime, held: HeldSession, run: RunResult): Promise<void> {
+  const { phase } = await runtime.store.sessions.get(held.id)
+  if (phase !== "idle") return
+  if (run.outcome === "completed") await held.bus.emit("session:ended", { outcome: "completed" })
+  else if (run.outcome === "failed") {
+    await held.bus.emit("session:ended", { outcome: "failed", reason: run.error?.message ?? "The run failed." })
+  } else if (run.outcome !== "in-doubt") await held.bus.emit("session:paused", { reason: run.outcome })
+}
+
+/** A child runs in the same workspace, under the workspace lease of its parent. The same call gets the same child again. */
+function spawnFrom(runtime: Runtime, held: HeldSession, options: RunSessionOptions): SpawnSession {
+  return async ({ callId, agentType, task }) => {
+    const known = await findSpawned(runtime, held.id, callId)
+    const child =
+      known ??
+      (await runtime.store.sessions.create({
+        workspacePath: (await runtime.store.sessions.get(held.id)).workspacePath,
+        name: nameFrom(task),
+        agentType,
+        taskDescription: task,
+        metadata: { spawnedBy: held.id, spawnCallId: callId },
+      }))
+    return {
+      sessionId: child.id,
+      async run(signal, onProgress) {
+        const { run } = await runSession(runtime, {
+          ...inherited(options),
+          sessionId: child.id,
+          ...(child.messageCount === 0 && { prompt: task }),
+          signal,
+          endSession: true,
+          spawnedBy: { sessionId: held.id, callId, workspaceLease: held.workspaceLease },
+          onEvent: ({ type }) => onProgress(type),
+        })
+        return { outcome: run.outcome, content: run.answer ?? run.error?.message ?? "" }
+      },
+    }
+  }
+}
+
+/** What a child has of its parent: the model and what it may do, not what was asked. */
+function inherited({ model, approval, inDoubt, maxSteps, systemPrompt, windowTokens, onWarning }: RunSessionOptions) {
+  return {
+    model,
+    ...(approval && { approval }),
+    ...(inDoubt && { inDoubt }),
+    ...(maxSteps !== undefined && { maxSteps }),
+    ...(systemPrompt !== undefined && { systemPrompt }),
+    ...(windowTokens !== undefined && { windowTokens }),
+    ...(onWarning && { onWarning }),
+  }
+}
+
+async function findSpawned(runtime: Runtime, parent: SessionId, callId: string): Promise<Session | undefined> {
+  const { workspacePath } = await runtime.store.sessions.get(parent)
+  const sessions = await runtime.store.sessions.list({ workspacePath, limit: 1_000 })
+  return sessions.find(({ metadata }) => metadata["spawnedBy"] === parent && metadata["spawnCallId"] === callId)
+}
+
+/** The facts `tool:started` of a call carries, looked for from the newest entry on. */
+async function findStartFacts(runtime: Runtime, sessionId: SessionId, callId: string) {
+  for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+    const page = await runtime.store.log.read(sessionId, { before, direction: "backward", limit: 200 })
+    for (const { type, data } of page) {
+      const facts = data as Readonly<Record<string, unknown>>
+      if (type === "tool:started" && facts["callId"] === callId) return facts
+    }
+    const last = page.at(-1)
+    if (last === undefined) return undefined
+    before = last.seq
+  }
+}
+
+function anySignal(...signals: readonly (AbortSignal | undefined)[]): AbortSignal {
+  return AbortSignal.any(signals.filter((signal) => signal !== undefined))
+}
