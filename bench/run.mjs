@@ -1,10 +1,11 @@
-/** `pnpm bench [subject] [--quick] [--folder DIR] [--only PART,…] [--json FILE] [--check FILE]`: see README.md beside this file. */
+/** `pnpm bench [subject] [--quick] [--folder DIR] [--only PART,…] [--patient SECONDS] [--json FILE] [--check FILE]`: see README.md beside this file. */
 import { existsSync, readFileSync } from "node:fs"
 import { cpus, loadavg, release, totalmem } from "node:os"
 import { join, resolve } from "node:path"
 import { parseArgs } from "node:util"
 import { benchFolder, installOnFirstUse } from "./harness/build.mjs"
 import { scratch } from "./harness/disk.mjs"
+import { patience, setPatience } from "./harness/quiet.mjs"
 import { section, writeJson, writeText } from "./harness/report.mjs"
 import { judge } from "./targets.mjs"
 
@@ -18,6 +19,7 @@ const { values, positionals } = parseArgs({
     folder: { type: "string" },
     only: { type: "string" },
     json: { type: "string" },
+    patient: { type: "string", default: "0" },
     check: { type: "string" },
     help: { type: "boolean", default: false },
   },
@@ -25,7 +27,7 @@ const { values, positionals } = parseArgs({
 
 if (values.help || positionals.some((name) => !subjects.includes(name))) {
   console.error(
-    `pnpm bench [${subjects.join("|")}] [--quick] [--folder DIR] [--only PART,…] [--json FILE]\npnpm bench --check FILE   judge the results of an earlier run again`,
+    `pnpm bench [${subjects.join("|")}] [--quick] [--folder DIR] [--only PART,…] [--patient SECONDS] [--json FILE]\npnpm bench --check FILE   judge the results of an earlier run again`,
   )
   process.exit(values.help ? 0 : 2)
 }
@@ -36,6 +38,7 @@ if (values.check) {
 }
 
 installOnFirstUse()
+setPatience(Number(values.patient))
 const results = join(benchFolder, "results")
 const stamp = new Date().toISOString().slice(0, 19).replaceAll(":", "-")
 const output = {
@@ -66,7 +69,7 @@ const context = {
   /** Keeps what is measured so far, so that an interrupted run is not lost. */
   keep: (subject, part, value) => {
     output[subject] = { ...output[subject], [part]: value }
-    writeJson(file, { ...output, loadAfter: loadavg() })
+    writeJson(file, { ...output, loadAfter: loadavg(), patience: patience() })
   },
 }
 if (context.folder && !existsSync(context.folder)) throw new Error(`No such folder: ${context.folder}`)

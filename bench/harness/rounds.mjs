@@ -1,5 +1,6 @@
 /** Runs the contestants in turn within each round, in a rotating order, so that noise and position hit all alike. */
 import { loadavg } from "node:os"
+import { waitForQuiet } from "./quiet.mjs"
 import { summarise } from "./stats.mjs"
 
 /**
@@ -21,6 +22,7 @@ export async function interleave(contestants, options) {
     for (const name of order) {
       if (samples[name].length > 0 && spent[name] > (options.budgetMs?.[name] ?? Number.POSITIVE_INFINITY)) continue
       await options.before?.(name, round)
+      await waitForQuiet()
       const start = performance.now()
       const result = await contestants[name](round)
       const took = performance.now() - start

@@ -1,4 +1,5 @@
 /** The first snapshot of a workspace: in a git repository with twenty dirty files, and without git. */
+import { flush } from "../harness/disk.mjs"
 import { progress, table } from "../harness/report.mjs"
 import { interleave } from "../harness/rounds.mjs"
 import { suitable } from "./strategies.mjs"
@@ -28,6 +29,7 @@ export async function first(context, tree) {
     before: async (name) => {
       const strategy = members.find((member) => member.name === name)
       live.instance = await strategy.make(tree.workspace.root, context.scratch.folder("first"))
+      flush(tree.workspace.root)
     },
     after: async (name) => {
       await live.instance.settle?.()

@@ -1,5 +1,6 @@
 /** A thousand checkpoints of one to three small edits each: disk, number of files, and whether the last are as fast as the first. */
-import { usage } from "../harness/disk.mjs"
+import { flush, usage } from "../harness/disk.mjs"
+import { waitForQuiet } from "../harness/quiet.mjs"
 import { progress, table } from "../harness/report.mjs"
 import { growth as grow, median } from "../harness/stats.mjs"
 import { suitable } from "./strategies.mjs"
@@ -13,21 +14,32 @@ export async function growth(context, tree) {
     if (!instance) continue
     await instance.first()
     await instance.settle?.()
-    members.push({ name: strategy.name, kind: strategy.kind, folder, instance, start: usage(folder), times: [] })
+    members.push({
+      name: strategy.name,
+      kind: strategy.kind,
+      folder,
+      instance,
+      start: usage(folder),
+      times: [],
+      mostFiles: 0,
+    })
   }
   for (let i = 0; i < count; i++) {
     const changed = tree.workspace.edit(1 + (i % 3))
+    await waitForQuiet()
     for (let j = 0; j < members.length; j++) {
       const member = members[(i + j) % members.length]
+      flush(tree.workspace.root)
       const start = performance.now()
       await member.instance.snapshot(changed)
       member.times.push(performance.now() - start)
+      if (i % 20 === 19) member.mostFiles = Math.max(member.mostFiles, usage(member.folder).files)
     }
     if ((i + 1) % 100 === 0) progress(`${tree.label}: ${i + 1} checkpoints`)
   }
   const result = { files: tree.files, count, strategies: {} }
   const hundred = Math.min(100, Math.floor(count / 2))
-  for (const { name, kind, folder, instance, start, times } of members) {
+  for (const { name, kind, folder, instance, start, times, mostFiles } of members) {
     await instance.settle?.()
     const end = usage(folder)
     const { rise } = grow(times)
@@ -37,6 +49,7 @@ export async function growth(context, tree) {
       addedMb: (end.bytes - start.bytes) / 2 ** 20,
       totalMb: end.bytes / 2 ** 20,
       files: end.files,
+      mostFiles: Math.max(mostFiles, end.files),
       first100: median(times.slice(0, hundred)),
       last100: median(times.slice(-hundred)),
       rise,
@@ -51,7 +64,8 @@ export async function growth(context, tree) {
     "first MB",
     "added MB",
     "total MB",
-    "files",
+    "files at the end",
+    "at most",
     "med first 100 ms",
     "med last 100 ms",
     "rise over N",
@@ -63,6 +77,7 @@ export async function growth(context, tree) {
     row.addedMb,
     row.totalMb,
     String(row.files),
+    String(row.mostFiles),
     row.first100,
     row.last100,
     `${(row.rise * 100).toFixed(0)} %`,

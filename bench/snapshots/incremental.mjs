@@ -1,5 +1,5 @@
 /** One checkpoint after another: k = 0, 1 and 50 changed files since the last one, for everybody on the same tree. */
-import { usage } from "../harness/disk.mjs"
+import { flush, usage } from "../harness/disk.mjs"
 import { progress, table } from "../harness/report.mjs"
 import { interleave, timed } from "../harness/rounds.mjs"
 import { hashChanged, walkInFind, walkInNode } from "./floors.mjs"
@@ -32,6 +32,7 @@ export async function incremental(context, tree) {
         // The watcher's news come a moment later than the edit, as they do in life; nobody is timed meanwhile.
         await new Promise((next) => setTimeout(next, 60))
       },
+      before: () => flush(tree.workspace.root),
     })
     progress(`${tree.label}: k=${k} done`)
     for (const [name, row] of Object.entries(rows)) {

@@ -2,6 +2,7 @@
  * Back to checkpoint A after k files were changed (some added, some deleted), a checkpoint B, and a few more edits that
  * no checkpoint holds. The whole tree is compared afterwards: a fast restore that is wrong is not a restore.
  */
+import { flush } from "../harness/disk.mjs"
 import { progress, table } from "../harness/report.mjs"
 import { interleave } from "../harness/rounds.mjs"
 import { suitable } from "./strategies.mjs"
@@ -37,6 +38,7 @@ export async function restore(context, tree) {
         await instance.snapshot(tree.workspace.mess(k))
         tree.workspace.mess(1)
         await new Promise((next) => setTimeout(next, 60))
+        flush(tree.workspace.root)
       },
       after: (name, round) => {
         const found = tree.workspace.compare(before)

@@ -1,6 +1,7 @@
 /** A conversation that grows turn by turn, with a checkpoint record each turn: keepup, the floor, LangGraph's saver. */
 import { join } from "node:path"
 import { freeGigabytes } from "../harness/disk.mjs"
+import { waitForQuiet } from "../harness/quiet.mjs"
 import { progress, table } from "../harness/report.mjs"
 import { growth, median, min } from "../harness/stats.mjs"
 import { turnBytes, turnState, turnText } from "./conversation.mjs"
@@ -28,6 +29,7 @@ export async function conversation(context) {
   }
   const names = Object.keys(times).filter((name) => name !== "langgraph")
   for (let number = 0; number < turns; number++) {
+    if (number % 50 === 0) await waitForQuiet()
     const [text, state] = [turnText(number), turnState(number)]
     for (let i = 0; i < names.length; i++) {
       const name = names[(number + i) % names.length]
