@@ -44,6 +44,7 @@ export { type ReadGitFactsOptions, readGitFacts } from "./checkpoint/git-facts.j
 export type { PruneResult } from "./checkpoint/prune-checkpoints.js"
 export { type RecoveredSession, type RecoverResult, recoverAll, recoverSession } from "./recovery/recover-session.js"
 export { type SettledRestore, settleRestores } from "./recovery/settle-restores.js"
+export { settleRewinds } from "./recovery/settle-rewinds.js"
 export {
   type CleanupSessionsOptions,
   type CleanupSessionsResult,

@@ -7,6 +7,7 @@ import { cleanupSessions } from "../session/cleanup-sessions.js"
 import { leaseName } from "../session/lease-row.js"
 import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
 import { type SettledRestore, settleRestores } from "./settle-restores.js"
+import { settleRewinds } from "./settle-rewinds.js"
 
 export interface RecoveredSession {
   readonly session: Session
@@ -17,15 +18,18 @@ export interface RecoveredSession {
 export interface RecoverResult {
   readonly restores: readonly SettledRestore[]
   readonly sessions: readonly RecoveredSession[]
+  /** Branches of a rewind that never got their files, taken away again. */
+  readonly branches: readonly Session[]
 }
 
 /** Finds what died and closes it properly. Costs next to nothing when nothing did. */
 export async function recoverAll(context: TimeTravelContext): Promise<RecoverResult> {
   const restores = await settleRestores(context)
+  const branches = await settleRewinds(context)
   const { interrupted } = await cleanupSessions(context.store)
   const sessions: RecoveredSession[] = []
   for (const { id } of interrupted) sessions.push(await recoverSession(context, id))
-  return { restores, sessions }
+  return { restores, sessions, branches }
 }
 
 /** Closes the open ends of one interrupted session. */

@@ -41,18 +41,14 @@ export async function cleanupSessions(
   for (const session of await allSessions(store)) {
     const lease = await findLeaseRow(store, session.id)
     const isLive = lease !== undefined && (await isHeld(lease, await sharedNow(context, context.driver), context.host))
-    if (session.status === "active" && !isLive && (isBusy(session) || lease?.holderId)) {
+    if (session.phase === "restoring") continue // its restore is settled first; that ends the phase
+    if (session.status === "active" && !isLive && (session.phase === "running" || lease?.holderId)) {
       await attempt(session, interrupted, () => markInterrupted(store, session, lease))
     } else if (cutoff !== undefined && !isLive && ended.includes(session.status) && session.updatedAt < cutoff) {
       await attempt(session, removed, () => store.sessions.delete(session.id))
     }
   }
   return { interrupted, removed, left }
-}
-
-/** Whether it says that someone works on it. */
-function isBusy({ phase }: Session): boolean {
-  return phase === "running" || phase === "restoring"
 }
 
 async function markInterrupted(store: Store, session: Session, lease: LeaseRow | undefined): Promise<void> {

@@ -34,7 +34,7 @@ const histories = fc.array(step, { maxLength: 40 }).map((steps) => {
     }
     if (one.kind === "result")
       return { role: "tool", callId: `c${calls - 1 - one.of}`, name: "t", content: `m${index}` }
-    if (one.kind === "user" || one.kind === "assistant") return { role: one.kind, content: `m${index}` }
+    if (!("length" in one)) return { role: one.kind, content: `m${index}` }
     const from = 1 + (one.from % Math.max(1, list.length))
     const hides = { from, to: Math.min(list.length, from + one.length) }
     if (one.kind === "summary") return { role: "summary", content: `m${index}`, summaryId: `h${index}`, hides }

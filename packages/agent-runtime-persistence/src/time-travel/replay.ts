@@ -24,7 +24,9 @@ export async function* replayHistory(store: Store, options: ReplayOptions): Asyn
   for (const { sessionId, from: first, to: final } of await rangesBetween(store, start, end)) {
     for (let after = first - 1; after < final; ) {
       const page = await store.log.read(sessionId, { after, before: final + 1 })
+      if (page.length === 0) throw missing(sessionId, after + 1)
       for (const entry of page) {
+        if (entry.seq !== after + 1) throw missing(sessionId, after + 1)
         if (speed !== undefined && last !== undefined) {
           await pause(Math.min((entry.createdAt - last.createdAt) / speed, options.longestPauseMs ?? 5_000), signal)
         }
@@ -33,9 +35,15 @@ export async function* replayHistory(store: Store, options: ReplayOptions): Asyn
         last = entry
         after = entry.seq
       }
-      if (page.length === 0) throw new KeepupError("CORRUPT", `Entry ${after + 1} of session ${sessionId} is missing.`)
     }
   }
+}
+
+function missing(sessionId: string, seq: number): KeepupError {
+  return new KeepupError("CORRUPT", `Entry ${seq} of session ${sessionId} is missing.`, {
+    hint: "Run `keepup doctor` to see what is affected.",
+    details: { sessionId, seq },
+  })
 }
 
 /** Whether an entry is on the way that leads to another one. */

@@ -8,6 +8,7 @@ import {
   type Session,
 } from "@ku0/agent-runtime-core"
 import { leaseName } from "../session/lease-row.js"
+import { ownProcess } from "../session/process-identity.js"
 import { emptyPlan, requireSnapshot } from "./plan-restore.js"
 import { restoreCheckpoint } from "./restore.js"
 import type { TimeTravelContext } from "./time-travel-context.js"
@@ -28,6 +29,9 @@ export interface RewindResult {
   readonly plan: RestorePlan
 }
 
+/** In the metadata of a branch until its files are there: the process that is at it. */
+export const rewindMark = "rewinding"
+
 export async function rewindToCheckpoint(context: TimeTravelContext, options: RewindOptions): Promise<RewindResult> {
   const { store } = context
   const { checkpoint } = options
@@ -42,7 +46,9 @@ export async function rewindToCheckpoint(context: TimeTravelContext, options: Re
     name: options.name ?? rewindName(origin.name, checkpoint.number),
     agentType: origin.agentType,
     taskDescription: origin.taskDescription,
-    metadata: origin.metadata,
+    metadata: withFiles
+      ? { ...origin.metadata, [rewindMark]: { ...(await ownProcess()), host: store.context.host } }
+      : origin.metadata,
     parent: { sessionId: checkpoint.sessionId, seq: checkpoint.entrySeq },
     forkedFromCheckpointId: checkpoint.id,
   })
@@ -50,7 +56,8 @@ export async function rewindToCheckpoint(context: TimeTravelContext, options: Re
   try {
     const paths = options.paths && { paths: options.paths }
     const restored = await restoreCheckpoint(context, { checkpoint, sessionId: session.id, mode: "files", ...paths })
-    return { session: await store.sessions.get(session.id), checkpoint, restore: restored.restore, plan: restored.plan }
+    const whole = await store.sessions.updateMetadata(session.id, { [rewindMark]: undefined })
+    return { session: whole, checkpoint, restore: restored.restore, plan: restored.plan }
   } catch (error) {
     await store.sessions.delete(session.id) // a branch whose files are not there would be a lie
     throw error

@@ -1,0 +1,79 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import type { Checkpoint, Session } from "@ku0/agent-runtime-core"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { expectCode, user } from "../testing/contract/samples.js"
+import { openFixture, type TimeTravelFixture } from "../testing/time-travel-fixture.js"
+import { takePicture } from "../testing/workspace-picture.js"
+import { restoreCheckpoint } from "./restore.js"
+import { undoRestore } from "./undo-restore.js"
+
+let travel: TimeTravelFixture
+let session: Session
+let one: Checkpoint
+beforeEach(async () => {
+  travel = await openFixture({ withGit: true })
+  session = await travel.createSession()
+  travel.write({ "a.txt": "a1", "dir/b.txt": "b1" })
+  await travel.store.log.append(session.id, [user("first")])
+  one = (await travel.manager.take({ sessionId: session.id, trigger: "manual", state: { step: 1 } })) as Checkpoint
+  travel.write({ "a.txt": "a2", "dir/b.txt": null, "c.txt": "c" })
+  await travel.store.log.append(session.id, [user("second")])
+  await travel.store.state.put(session.id, { step: 2 })
+})
+afterEach(() => travel.close())
+
+async function describeNow() {
+  const head = await travel.store.log.head(session.id)
+  const { messages, stateKeys } = await travel.store.log.fold(head)
+  return { files: takePicture(travel.workspace), messages, stateKeys: { ...stateKeys } }
+}
+
+describe("undo", () => {
+  it("gives back files, messages and state as they were, and goes forward in the log", async () => {
+    const before = await describeNow()
+    const { seq } = await travel.store.log.head(session.id)
+    const { restore } = await restoreCheckpoint(travel, { checkpoint: one })
+    const undone = await undoRestore(travel, { restoreId: restore.id })
+    expect(await describeNow()).toEqual(before)
+    expect((await travel.store.log.head(session.id)).seq).toBeGreaterThan(seq)
+    expect(undone.restore).toMatchObject({ undoes: restore.id, mode: "both", status: "applied" })
+    expect(undone.safety.trigger).toBe("before-restore")
+  })
+
+  it("is not done twice, nor to a restore that never was", async () => {
+    const { restore } = await restoreCheckpoint(travel, { checkpoint: one })
+    const undone = await undoRestore(travel, { workspacePath: travel.workspace })
+    await expectCode(undoRestore(travel, { restoreId: restore.id }), "CONFLICT", /it is undone/)
+    await expectCode(undoRestore(travel, { workspacePath: travel.workspace }), "NOT_FOUND", /no restore to undo/)
+    await expectCode(undoRestore(travel, { restoreId: "none" }), "NOT_FOUND", /no restore none/)
+    await expectCode(undoRestore(travel, {}), "NOT_FOUND")
+    // named by its id, an undo can be taken back like any other restore
+    await undoRestore(travel, { restoreId: undone.restore.id })
+    expect(readFileSync(join(travel.workspace, "a.txt"), "utf8")).toBe("a1")
+  })
+
+  it("keeps what was changed after the restore in its own safety checkpoint", async () => {
+    await restoreCheckpoint(travel, { checkpoint: one })
+    travel.write({ "a.txt": "changed after" })
+    const { safety } = await undoRestore(travel, { workspacePath: travel.workspace })
+    expect(readFileSync(join(travel.workspace, "a.txt"), "utf8")).toBe("a2")
+    await restoreCheckpoint(travel, { checkpoint: safety, mode: "files" })
+    expect(readFileSync(join(travel.workspace, "a.txt"), "utf8")).toBe("changed after")
+  })
+
+  it("of chosen paths touches no others", async () => {
+    await restoreCheckpoint(travel, { checkpoint: one, mode: "files", paths: ["dir"] })
+    travel.write({ "a.txt": "meanwhile" })
+    await undoRestore(travel, { workspacePath: travel.workspace })
+    expect(readFileSync(join(travel.workspace, "a.txt"), "utf8")).toBe("meanwhile")
+    expect(takePicture(travel.workspace)["dir/b.txt"]).toBeUndefined()
+  })
+
+  it("is refused while a run holds the session", async () => {
+    await restoreCheckpoint(travel, { checkpoint: one })
+    const lease = await travel.store.leases.take(`session:${session.id}`, { purpose: "run" })
+    await expectCode(undoRestore(travel, { workspacePath: travel.workspace }), "SESSION_RUNNING")
+    await lease.release()
+  })
+})
