@@ -7,7 +7,7 @@ import { summarise } from "./stats.mjs"
  * @param {Record<string, (round: number) => unknown>} contestants what to time, by name
  * @param {{rounds: number, warmup?: number, before?: (name: string, round: number) => unknown,
  *          after?: (name: string, round: number, result: unknown) => unknown, beforeRound?: (round: number) => unknown,
- *          budgetMs?: Record<string, number>}} options `before` and `after` are not timed; a contestant that has used up
+ *          quietEvery?: number, budgetMs?: Record<string, number>}} options `before` and `after` are not timed; a contestant that has used up
  *          its budget of milliseconds sits out the rest
  */
 export async function interleave(contestants, options) {
@@ -22,7 +22,8 @@ export async function interleave(contestants, options) {
     for (const name of order) {
       if (samples[name].length > 0 && spent[name] > (options.budgetMs?.[name] ?? Number.POSITIVE_INFINITY)) continue
       await options.before?.(name, round)
-      await waitForQuiet()
+      if (options.quietEvery === undefined || (order[0] === name && round % options.quietEvery === 0))
+        await waitForQuiet()
       const start = performance.now()
       const result = await contestants[name](round)
       const took = performance.now() - start

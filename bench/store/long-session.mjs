@@ -31,13 +31,13 @@ export async function longSession(context) {
       "1,000 entries": () => store.log.lastMessages(ends.short, 50),
       [`${long.toLocaleString("en")} entries`]: () => store.log.lastMessages(ends.long, 50),
     },
-    { rounds: 100, warmup: 10 },
+    { rounds: 100, warmup: 10, quietEvery: 20 },
   )
   const branch = (seq) =>
     store.sessions.create({ workspacePath: "/bench", parent: { sessionId: keepup.session.id, seq } })
   const branches = await interleave(
     { "at entry 10": () => branch(10), [`at entry ${long.toLocaleString("en")}`]: () => branch(long) },
-    { rounds: 60, warmup: 5 },
+    { rounds: 60, warmup: 5, quietEvery: 20 },
   )
   // A branch is only worth something if its history reads as fast.
   const branched = await branch(long)
