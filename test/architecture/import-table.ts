@@ -114,7 +114,7 @@ export const importTable: readonly ImportRule[] = [
 export const openDoors: readonly RegExp[] = [
   /^@ku0\/agent-runtime-core\/schemas$/,
   /^@ku0\/[^/]+\/testing$/,
-  /^@ku0\/[^/]+\/(agents|models)\/[^/]+$/,
+  /^@ku0\/[^/]+\/(agents|models)(\/[^/]+)?$/,
 ]
 
 /** The row that decides about a file. */

@@ -49,13 +49,22 @@ function listNames(group: string): string[] {
 function readMember(folder: string): WorkspaceMember {
   const manifest = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")) as {
     name: string
-    exports?: Record<string, { source?: string }>
+    exports?: Record<string, { "@ku0/source"?: string }>
     dependencies?: Record<string, string>
     optionalDependencies?: Record<string, string>
     peerDependencies?: Record<string, string>
+    devDependencies?: Record<string, string>
+    bin?: Record<string, string>
   }
-  const installed = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.peerDependencies }
-  const sources = Object.values(manifest.exports ?? {}).flatMap(({ source }) => source ?? [])
+  // an app with a `bin` is bundled: what its bundle takes in is a devDependency, and installed with it all the same
+  const bundled = manifest.bin === undefined ? {} : manifest.devDependencies
+  const installed = {
+    ...manifest.dependencies,
+    ...manifest.optionalDependencies,
+    ...manifest.peerDependencies,
+    ...bundled,
+  }
+  const sources = Object.values(manifest.exports ?? {}).flatMap((target) => target["@ku0/source"] ?? [])
   return {
     name: manifest.name,
     folder,
