@@ -1,5 +1,12 @@
 /** The messages of a session as they grow during a run: the same list the log folds to. */
-import { type Message, type SessionState, type ToolCall, tagHidden, visibleMessages } from "@ku0/agent-runtime-core"
+import {
+  type Message,
+  pairToolCalls,
+  type SessionState,
+  type ToolCall,
+  tagHidden,
+  visibleMessages,
+} from "@ku0/agent-runtime-core"
 
 export interface Conversation {
   readonly messages: readonly Message[]
@@ -17,6 +24,8 @@ export interface Conversation {
 export function createConversation(history: Pick<SessionState, "messages">): Conversation {
   const messages: Message[] = [...history.messages]
   let answers = messages.filter((message) => message.role === "assistant").length
+  /** What was visible at some point, and what came since: a long history is not gone through in every turn. */
+  let shown: { readonly before: readonly Message[]; readonly since: Message[] } | undefined
 
   function unanswered(): ToolCall[] {
     const place = messages.findLastIndex((message) => message.role === "assistant")
@@ -26,14 +35,24 @@ export function createConversation(history: Pick<SessionState, "messages">): Con
     return (answer.toolCalls ?? []).filter((call) => !done.has(call.id))
   }
 
+  function findVisible(): Message[] {
+    if (shown !== undefined) return pairToolCalls([...shown.before, ...shown.since])
+    const visible = visibleMessages(messages)
+    // A result that is still to come makes a call visible that is not now: then nothing can be kept.
+    if (hasAllResults(messages)) shown = { before: visible, since: [] }
+    return visible
+  }
+
   return {
     messages,
     add(message) {
       messages.push(message)
       tagHidden(messages, message)
       if (message.role === "assistant") answers++
+      if (message.role === "summary" || message.role === "truncation") shown = undefined
+      else shown?.since.push(message)
     },
-    forModel: () => visibleMessages(messages),
+    forModel: findVisible,
     unansweredCalls: unanswered,
     isUnanswered(callId) {
       const asks = messages.some((one) => one.role === "assistant" && one.toolCalls?.some(({ id }) => id === callId))
@@ -41,4 +60,10 @@ export function createConversation(history: Pick<SessionState, "messages">): Con
     },
     nextTurn: () => answers + 1,
   }
+}
+
+/** Whether every call has its result after it, and nothing else does. */
+function hasAllResults(messages: readonly Message[]): boolean {
+  const paired = pairToolCalls(messages)
+  return paired.length === messages.length && paired.every((message, place) => message === messages[place])
 }

@@ -46,7 +46,7 @@ export interface AgentLoopOptions {
   readonly findStartFacts?: (callId: string) => Promise<Readonly<Record<string, unknown>> | undefined>
   /** State keys that changed since the last call of this, kept with the next result. Must not throw. */
   readonly takeChangedState?: () => Readonly<Record<string, unknown>> | undefined
-  readonly fitContext?: Omit<FitContextOptions, "ids" | "signal" | "logger">
+  readonly fitContext?: Omit<FitContextOptions, "ids" | "signal" | "logger" | "visible">
   readonly retry?: Partial<RetryPolicy>
   /** Waits, or rejects when the signal aborts. Default: a timer. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>

@@ -55,8 +55,9 @@ function messagesToSend(run: RunScope): Message[] {
 async function fitMessages(run: RunScope): Promise<EventDraft[]> {
   const { fitContext: options, ids } = run.options
   if (options === undefined) return []
-  const { signal, logger } = run
-  return (await fitContext(run.conversation.messages, { ...options, ids, signal, logger })).map(messageAdded)
+  const { signal, logger, conversation } = run
+  const visible = conversation.forModel()
+  return (await fitContext(conversation.messages, { ...options, ids, signal, logger, visible })).map(messageAdded)
 }
 
 async function runTurnCalls(

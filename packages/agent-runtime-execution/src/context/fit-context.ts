@@ -23,6 +23,8 @@ export interface FitContextOptions {
   readonly summarise?: (messages: readonly Message[], signal: AbortSignal) => Promise<string>
   readonly ids: IdSource
   readonly signal: AbortSignal
+  /** What a model may see of the messages, if that is known already. */
+  readonly visible?: readonly Message[]
   readonly logger?: Logger
 }
 
@@ -34,7 +36,7 @@ const aimAt = 0.5
 export async function fitContext(messages: readonly Message[], options: FitContextOptions): Promise<Message[]> {
   const { windowTokens, reserveTokens = Math.floor(windowTokens / 4), countTokens = estimateTokens } = options
   const room = Math.max(0, windowTokens - reserveTokens)
-  const visible = visibleMessages(messages)
+  const { visible = visibleMessages(messages) } = options
   const total = visible.reduce((sum, message) => sum + countTokens(message), 0)
   if (total <= room * startAt) return []
   const range = findRange(messages, visible, countTokens, total - room * aimAt)
