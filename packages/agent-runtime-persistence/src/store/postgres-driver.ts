@@ -55,12 +55,26 @@ export async function openPostgresDriver(options: OpenPostgresOptions): Promise<
     }
   }
 
+  const underWay = new Set<Promise<unknown>>()
+  let closing: Promise<void> | undefined
+
   async function guard<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (closing !== undefined) throw new KeepupError("UNAVAILABLE", `The database ${name} is closed.`)
+    const result = work()
+    underWay.add(result)
     try {
-      return await work()
+      return await result
     } catch (error) {
       throw fromPostgresError(error, name)
+    } finally {
+      underWay.delete(result)
     }
+  }
+
+  /** What is under way is finished first: the pool would leave those who wait for a connection without an answer. */
+  async function finish(): Promise<void> {
+    await Promise.allSettled(underWay)
+    await pool.end()
   }
 
   async function tryTransaction<Result>(step: string, work: (tx: SqlRunner) => Promise<Result>): Promise<Result> {
@@ -103,8 +117,9 @@ export async function openPostgresDriver(options: OpenPostgresOptions): Promise<
     run: (sql, params) => guard(() => run(sql, params)),
     transaction: (step, work) => guard(() => transaction(step, work)),
     selectNow: "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS now",
-    close: async () => {
-      if (!pool.ended) await pool.end()
+    close() {
+      closing ??= finish()
+      return closing
     },
   }
 }

@@ -2,7 +2,7 @@
  * SQLite behind the port. One connection, owned here together with every cached statement: a statement does not keep
  * its connection alive. Work queues up, so that a transaction is never interleaved with anything else.
  */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs"
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, type Stats, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite"
@@ -162,12 +162,26 @@ function filesOf(path: string): string[] {
 
 /** A file that others could read, made by an older umask or by hand, is closed to them. */
 function tightenMode(path: string): void {
-  const mode = (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777
-  if ((mode & 0o077) !== 0) chmodSync(path, mode & 0o700)
+  const mode = (find(path)?.mode ?? 0) & 0o777
+  if ((mode & 0o077) === 0) return
+  try {
+    chmodSync(path, mode & 0o700)
+  } catch {
+    // on a read-only disk, or of another owner, who then decides
+  }
 }
 
 function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  return find(path)?.size ?? 0
+}
+
+/** Nothing also if we may not look: opening it says why. */
+function find(path: string): Stats | undefined {
+  try {
+    return statSync(path)
+  } catch {
+    return undefined
+  }
 }
 
 function bind(params: readonly SqlValue[]): SqlValue[] {

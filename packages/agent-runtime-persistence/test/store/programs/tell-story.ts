@@ -80,7 +80,7 @@ async function tellStory(round: number): Promise<void> {
   await renew()
   const branch = await branchFrom(session, first)
   await append(branch, [message("on the branch")])
-  await append(session, [jump(session, first)], lease)
+  await append(session, [{ type: "run:started", data: { runId: "again" } }, jump(session, first)], lease)
   await append(session, [message("after going back")], lease)
   await handOver(branch, { plan: ["another"] })
   await keepArtifact(session, `artifact ${round}`)
