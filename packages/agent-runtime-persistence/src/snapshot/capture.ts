@@ -177,11 +177,11 @@ async function seed(environment: SnapshotEnvironment, state: ScanState, rules: I
   const alternates = join(store, "objects/info/alternates")
   replaceFile(alternates, `${join(repository.commonDirectory, "objects")}\n`, { durable: true })
   step("capture:borrowed")
-  environment.reader.close()
+  environment.reader.renew()
   const found = await seedFromUser({ ...environment, repository, userConfig, rules })
   if (found === undefined || found.entries.length === 0) {
     unlinkSync(alternates)
-    environment.reader.close()
+    environment.reader.renew()
     return undefined
   }
   for (const [id, data] of found.newTrees) {

@@ -46,7 +46,7 @@ async function listProblems(environment: SnapshotEnvironment): Promise<string[]>
 
 async function findDamage(environment: SnapshotEnvironment) {
   const { refs, reader } = environment
-  reader.close()
+  reader.renew()
   const damaged: DamagedCheckpoint[] = []
   const lost = new Map<string, Set<BytePath>>()
   const health = new Map<string, boolean>()
@@ -64,7 +64,7 @@ async function findDamage(environment: SnapshotEnvironment) {
       for (const [path, entry] of missing) lost.set(entry.id, (lost.get(entry.id) ?? new Set()).add(path))
       if (missing.length > 0) damaged.push({ checkpoint, commit, paths: missing.map(([path]) => displayPath(path)) })
     } catch {
-      reader.close()
+      reader.renew()
       damaged.push({ checkpoint, commit, paths: ["."] })
     }
   }
@@ -98,6 +98,6 @@ export async function repairStore(session: StoreSession): Promise<StoreReport> {
   }
   await pack.finish()
   session.forget()
-  environment.reader.close()
+  environment.reader.renew()
   return { ...(await checkStore(environment)), repaired }
 }

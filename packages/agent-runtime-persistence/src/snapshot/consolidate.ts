@@ -54,7 +54,7 @@ export async function ownObjects(environment: SnapshotEnvironment, lock: StoreLo
   await lock.hold(async () => {
     removeFile(alternates)
     syncFolder(join(environment.store, "objects/info"))
-    environment.reader.close()
+    environment.reader.renew()
   })
   environment.step("own:done")
 }
@@ -81,7 +81,7 @@ export async function collectGarbage(session: StoreSession, keep: ReadonlySet<st
     removePacks(environment, old, made)
     refs.pack()
     removeRubbish(environment)
-    environment.reader.close()
+    environment.reader.renew()
   })
   step("gc:done")
 }

@@ -1,0 +1,93 @@
+/** Starting from the user's index: its oddities never make a snapshot wrong. */
+import { existsSync, mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterEach, beforeEach, expect, it } from "vitest"
+import { fsck, makeWorkspace, runUserGit, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
+
+let work: WorkspaceFixture
+beforeEach(() => {
+  work = makeWorkspace({ git: true })
+  for (let i = 0; i < 12; i++) work.write(`d${i % 3}/f${i}.txt`, `file ${i}\n`)
+  work.write("a.txt", "a\n")
+  work.git("add", "-A")
+  work.git("commit", "-qm", "first")
+})
+afterEach(() => work.close())
+
+/** The first snapshot holds exactly the workspace, and so does one after an edit. */
+async function expectFaithful(root = work.root): Promise<string[]> {
+  const store = await work.open({ workspacePath: root })
+  const first = await store.capture({ message: "1", checkpointId: "1" })
+  expect(await store.diff(first.commit, "workspace")).toEqual([])
+  const copy = join(work.folder, `copy-${Math.random()}`)
+  await store.writeAllTo(first.commit, copy)
+  const { takePicture } = await import("../../test/snapshot/workspace-fixture.js")
+  const present = new Map([...takePicture(root, false)].filter(([path]) => path !== ".git"))
+  expect(takePicture(copy, false)).toEqual(present)
+  expect(fsck(store.directory)).toBe("")
+  return (await store.listFiles(first.commit)).map(({ path }) => path).sort()
+}
+
+it("sees a change behind assume-unchanged", async () => {
+  work.git("update-index", "--assume-unchanged", "a.txt")
+  work.write("a.txt", "changed behind its back\n")
+  await expectFaithful()
+})
+
+it("does not hold sparse files that are not there, nor bring them back", async () => {
+  work.git("sparse-checkout", "set", "--no-cone", "/*", "!/d1/")
+  expect(work.exists("d1")).toBe(false)
+  const names = await expectFaithful()
+  expect(names.some((name) => name.startsWith("d1/"))).toBe(false)
+})
+
+it("holds intended, unmerged and staged files as they are on disk", async () => {
+  work.write("intended.txt", "i")
+  work.git("add", "-N", "intended.txt")
+  work.git("checkout", "-qb", "other")
+  work.write("a.txt", "theirs\n")
+  work.git("commit", "-qam", "theirs")
+  work.git("checkout", "-q", "main")
+  work.write("a.txt", "ours\n")
+  work.git("commit", "-qam", "ours")
+  expect(() => work.git("merge", "-q", "other")).toThrow()
+  expect(work.read("a.txt")).toContain("<<<<<<<")
+  await expectFaithful()
+})
+
+it("reads a split index and a version 4 index", async () => {
+  work.git("update-index", "--split-index")
+  work.write("d0/new.txt", "n")
+  work.git("add", "-A")
+  await expectFaithful()
+  work.git("update-index", "--no-split-index", "--index-version", "4")
+  const again = makeWorkspace()
+  await again.close()
+  await expectFaithful()
+})
+
+it("works in a linked worktree, whose .git is a file", async () => {
+  const linked = join(work.folder, "linked")
+  work.git("worktree", "add", "-q", linked)
+  writeFileSync(join(linked, "a.txt"), "in the worktree\n")
+  await expectFaithful(linked)
+})
+
+it("does not borrow from a SHA-256 repository", async () => {
+  const other = join(work.folder, "sha256")
+  mkdirSync(other)
+  runUserGit(other, work.home, ["init", "-q", "--object-format=sha256"])
+  writeFileSync(join(other, "x"), "x")
+  runUserGit(other, work.home, ["add", "-A"])
+  await expectFaithful(other)
+})
+
+it("does not trust a damaged index, nor one of a repository without commits", async () => {
+  writeFileSync(join(work.root, ".git/index"), "DIRCgarbage that is long enough to be looked at")
+  await expectFaithful()
+  work.remove(".git")
+  work.git("init", "-q")
+  const store = await work.open()
+  await store.capture({ message: "2" })
+  expect(existsSync(join(store.directory, "objects/info/alternates"))).toBe(false)
+})
