@@ -30,10 +30,12 @@ export function readModelFailure(thrown: unknown, now: number): ModelFailure {
   const isNetwork = chain.some(
     (part) => networkCodes.test(String(part["code"] ?? "")) || part["name"] === "TimeoutError",
   )
+  const told = chain.find((part) => typeof part["retryable"] === "boolean")?.["retryable"] as boolean | undefined
   const isRetryable =
-    status !== undefined
+    told ??
+    (status !== undefined
       ? status === 408 || status === 409 || status === 425 || status === 429 || (status >= 500 && status < 600)
-      : isNetwork || chain.some((part) => part["code"] === "UNAVAILABLE" || part["isRetryable"] === true)
+      : isNetwork || chain.some((part) => part["code"] === "UNAVAILABLE" || part["isRetryable"] === true))
   const retryAfterMs = isRetryable ? readRetryAfter(chain, now) : undefined
   return {
     error: toModelError(thrown, status, isRetryable),
