@@ -26,7 +26,7 @@ export async function growth(context, tree) {
   }
   for (let i = 0; i < count; i++) {
     const changed = tree.workspace.edit(1 + (i % 3))
-    await waitForQuiet()
+    if (i % 20 === 0) await waitForQuiet()
     for (let j = 0; j < members.length; j++) {
       const member = members[(i + j) % members.length]
       flush(tree.workspace.root)

@@ -26,10 +26,11 @@ function plan(context) {
     ]
   }
   return [
-    { files: 3000, git: true, parts: ["first", "incremental", "restore", "growth"] },
+    { files: 3000, git: true, parts: ["first", "incremental", "restore"] },
     { files: 50_000, git: true, parts: ["first", "incremental", "restore"] },
     { files: 100_000, git: true, parts: ["first", "incremental", "memory"] },
     { files: 100_000, git: false, parts: ["first", "incremental", "memory"] },
+    { files: 3000, git: true, parts: ["growth"] },
   ]
 }
 
