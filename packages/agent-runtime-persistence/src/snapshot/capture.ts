@@ -4,7 +4,7 @@
  */
 import { existsSync, unlinkSync } from "node:fs"
 import { join } from "node:path"
-import { KeepupError, type SkippedPath, type SkipReason, type Snapshot } from "@ku0/agent-runtime-core"
+import { isKeepupError, KeepupError, type SkippedPath, type SkipReason, type Snapshot } from "@ku0/agent-runtime-core"
 import { type BytePath, displayPath } from "./byte-path.js"
 import type { FolderFollower } from "./change-hints.js"
 import { replaceFile } from "./durable-file.js"
@@ -54,7 +54,9 @@ export async function capture(
 ): Promise<{ snapshot: Snapshot; state: ScanState } | null> {
   const { step, refs, reader, packFolder } = environment
   if (request.checkpointId !== undefined) checkpointRef(request.checkpointId)
-  const base = refs.read(latestRef) ?? null
+  const latest = refs.read(latestRef)
+  const before = latest === undefined ? undefined : await findSnapshotCommit(environment, latest)
+  const base = before === undefined ? null : (latest as string)
   const isFirst = state.lastCommit === null
   const started = performance.now()
   const overAt = isFirst ? Number.POSITIVE_INFINITY : started + request.timeBudgetMs
@@ -76,7 +78,6 @@ export async function capture(
     step("capture:trees")
     const tree = await editTree(reader, current.lastTree, hashed.changes, (id, data) => pack.add(id, "tree", data))
     const emptyFolders = current.directories.listEmpty()
-    const before = base === null ? undefined : await readSnapshotCommit(environment, base)
     const since = request.since === undefined ? before : await readSnapshotCommit(environment, request.since)
     if (!request.allowEmpty && since?.tree === tree && sameFolders(since.emptyFolders, emptyFolders)) {
       pack.abandon()
@@ -220,6 +221,14 @@ function finishExact(environment: SnapshotEnvironment, state: ScanState): void {
 export async function readSnapshotCommit(environment: SnapshotEnvironment, commit: string) {
   const facts = parseCommit(await environment.reader.get(commit, "commit"))
   return { ...parseSnapshotMessage(facts.message), tree: facts.tree }
+}
+
+/** The newest snapshot may be damaged; then there is no base, and life goes on. */
+async function findSnapshotCommit(environment: SnapshotEnvironment, commit: string) {
+  return readSnapshotCommit(environment, commit).catch((error) => {
+    if (isKeepupError(error) && error.code === "CORRUPT") return undefined
+    throw error
+  })
 }
 
 function sameFolders(a: readonly BytePath[], b: readonly BytePath[]): boolean {

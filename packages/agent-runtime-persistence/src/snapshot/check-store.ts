@@ -1,6 +1,8 @@
 /** Proves a store sound, names what is damaged, and puts back what the workspace still has. */
+import { join } from "node:path"
 import { type BytePath, displayPath } from "./byte-path.js"
 import { readSnapshotCommit } from "./capture.js"
+import { removeFile } from "./durable-file.js"
 import { objectId } from "./git-objects.js"
 import { createPackWriter } from "./pack-writer.js"
 import { checkpointRefs, indexTreeRef } from "./refs.js"
@@ -97,6 +99,8 @@ export async function repairStore(session: StoreSession): Promise<StoreReport> {
     }
   }
   await pack.finish()
+  // The next snapshot looks at everything and writes all of it anew, trees included.
+  removeFile(join(environment.store, "scan-state"))
   session.forget()
   environment.reader.renew()
   return { ...(await checkStore(environment)), repaired }

@@ -5,6 +5,7 @@
  */
 import { statSync } from "node:fs"
 import { join } from "node:path"
+import { KeepupError } from "@ku0/agent-runtime-core"
 import type { BytePath } from "./byte-path.js"
 import { foldersAbove, isInside, nameOf, parentOf } from "./byte-path.js"
 import type { FolderFollower } from "./change-hints.js"
@@ -97,11 +98,13 @@ function walkOptions(context: ScanContext, askKnown: boolean) {
 /** Files of the index whose stat is not what the index says; git compares, we decide. */
 async function listStale({ git, state, store, files, signal }: ScanContext): Promise<BytePath[]> {
   if (state.indexFile === null) return []
-  const { stdout } = await git.run(["diff-files", "--raw", "-z", "--no-renames"], {
+  const { stdout, exitCode } = await git.run(["diff-files", "--raw", "-z", "--no-renames"], {
     workTree: files.root,
     indexFile: join(store, state.indexFile),
+    accept: [128],
     signal,
   })
+  if (exitCode !== 0) throw new KeepupError("CORRUPT", "The index of the snapshot store is damaged.")
   const parts = stdout.toString("latin1").split("\0")
   return parts.filter((_, i) => i % 2 === 1)
 }

@@ -25,12 +25,11 @@ export interface RefStore {
   pack(): void
 }
 
-const validName = /^refs\/(?:[A-Za-z0-9_][A-Za-z0-9._-]*\/)*[A-Za-z0-9_][A-Za-z0-9._-]*$/
+const validId = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/
 
 /** The ref of a checkpoint, or `INVALID_INPUT` for an id git could not take as a name. */
 export function checkpointRef(id: string): string {
-  const name = checkpointRefs + id
-  if (validName.test(name) && !/\.\.|\.lock(\/|$)|\.(\/|$)/.test(name)) return name
+  if (validId.test(id) && !/\.\.|\.lock$|\.$/.test(id)) return checkpointRefs + id
   throw new KeepupError("INVALID_INPUT", `Not a usable checkpoint id: ${JSON.stringify(id)}.`, {
     hint: "Use letters, digits, dots, dashes and underscores.",
   })

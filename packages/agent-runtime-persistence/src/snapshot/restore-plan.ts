@@ -5,6 +5,7 @@
 import type { RestorePlan, SkippedPath, SkipReason } from "@ku0/agent-runtime-core"
 import { type BytePath, displayPath, foldersAbove, isInside, toBytePath } from "./byte-path.js"
 import { readSnapshotCommit } from "./capture.js"
+import { compareBytes } from "./git-objects.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import { compareTrees, type FileEntry, listTree } from "./trees.js"
 
@@ -51,6 +52,7 @@ export async function planRestoreWork(environment: SnapshotEnvironment, options:
     if (after !== undefined) writes.push({ path, entry: after, before })
     else if (before !== undefined) deletes.push({ path, before })
   }
+  for (const list of [writes, deletes]) list.sort((a, b) => compareBytes(a.path, b.path))
   const targetEmpty = new Set(target.emptyFolders)
   const makeFolders = target.emptyFolders.filter((path) => isChosen(path) && !safety.emptyFolders.includes(path))
   const removeFolders = safety.emptyFolders.filter((path) => isChosen(path) && !targetEmpty.has(path))

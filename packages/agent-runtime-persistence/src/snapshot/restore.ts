@@ -76,20 +76,30 @@ export async function applyRestore(
   const { store, clock, step } = environment
   writeJournal(store, { id, target: plan.target, safety: plan.safety, paths: options.paths, startedAt: clock.now() })
   step("restore:noted")
-  session.touch([...plan.writes, ...plan.deletes].map(({ path }) => path))
-  session.touch([...plan.makeFolders, ...plan.removeFolders])
-  const applied = await applyRestoreWork(environment, plan, stagingName(id)).catch((error) => {
+  const applied = await applyNoted(session, plan, id).catch((error) => {
     // Refused before anything was changed: there is nothing to finish.
     if (error instanceof KeepupError && error.code === "CONFLICT") removeJournal(store, id)
     throw error
   })
-  const outcome = { ...applied, plan, safety }
-  await options.onApplied?.(outcome)
-  removeJournal(store, id)
+  return await closeNote(session, id, { ...applied, plan, safety }, options)
+}
+
+function applyNoted(session: StoreSession, plan: RestoreWork, id: string): Promise<AppliedRestore> {
+  session.touch([...plan.writes, ...plan.deletes].map(({ path }) => path))
+  session.touch([...plan.makeFolders, ...plan.removeFolders])
+  return applyRestoreWork(session.environment, plan, stagingName(id))
+}
+
+async function closeNote({ environment }: StoreSession, id: string, outcome: RestoreOutcome, hooks: RestoreHooks) {
+  await hooks.onApplied?.(outcome)
+  removeJournal(environment.store, id)
   return outcome
 }
 
-/** Finishes a broken-off restore (to its target) or takes it back (to its safety snapshot). The caller holds the lock. */
+/**
+ * Finishes a broken-off restore (to its target) or takes it back (to its safety snapshot). The caller holds the lock.
+ * The first note stays until all is done: broken off again, it is settled the same way.
+ */
 export async function settleRestore(
   session: StoreSession,
   journal: RestoreJournal,
@@ -104,9 +114,8 @@ export async function settleRestore(
     between: [journal.safety, journal.target],
     ...(journal.paths === undefined ? {} : { paths: journal.paths }),
   })
-  const outcome = await applyRestore(session, prepared, { paths: journal.paths, ...hooks })
-  removeJournal(environment.store, journal.id)
-  return outcome
+  const applied = await applyNoted(session, prepared.plan, journal.id)
+  return await closeNote(session, journal.id, { ...applied, ...prepared }, hooks)
 }
 
 async function takeSafety(session: StoreSession, options: RestoreOptions, alsoCapture: BytePath[]): Promise<Snapshot> {

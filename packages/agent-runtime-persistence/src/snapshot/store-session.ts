@@ -1,9 +1,9 @@
 /** An open store's memory: what the last snapshot knew, what was hinted since, and when everything was last looked at. */
-import { KeepupError, type Snapshot } from "@ku0/agent-runtime-core"
+import { isKeepupError, KeepupError, type Snapshot } from "@ku0/agent-runtime-core"
 import type { BytePath } from "./byte-path.js"
 import { type CaptureRequest, capture } from "./capture.js"
 import type { ChangeHints } from "./change-hints.js"
-import { type ScanState, saveScanState, stateVersion } from "./scan-state.js"
+import { createScanState, type ScanState, saveScanState, stateVersion } from "./scan-state.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import type { StoreLock } from "./store-lock.js"
 
@@ -59,10 +59,11 @@ export function createStoreSession(environment: SnapshotEnvironment, lock: Store
     state = undefined
     pending = new Set()
     try {
-      const result = await capture(environment, current, {
-        ...request,
-        hints: useHints ? taken : undefined,
-        follower: session.watcher,
+      const wanted = { ...request, hints: useHints ? taken : undefined, follower: session.watcher }
+      const result = await capture(environment, current, wanted).catch((error) => {
+        // What we noted, or what the last snapshot held, is damaged: look at everything and write all of it again.
+        if (!isKeepupError(error) || error.code !== "CORRUPT" || request.since !== undefined) throw error
+        return capture(environment, createScanState(), { ...wanted, hints: undefined })
       })
       if (result === null) {
         // Nothing was written, so what was seen is not remembered either.

@@ -79,7 +79,7 @@ export async function importObjects(
       }
       for (const commit of refs.values()) if (!check.hasCommit(commit)) throw corrupt(commit, "is missing")
       environment.step("import:write")
-      pack.finish()
+      await pack.finish()
     } catch (error) {
       pack.abandon()
       throw error

@@ -1,0 +1,151 @@
+/** What can go wrong while files are read never fails a snapshot; it is on the record. */
+import { execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterEach, beforeEach, expect, it } from "vitest"
+import { makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
+
+let work: WorkspaceFixture
+beforeEach(() => {
+  work = makeWorkspace()
+})
+afterEach(() => work.close())
+
+it("ends in a record when the time is over, and makes up for it later", async () => {
+  for (let i = 0; i < 400; i++) work.write(`d${i % 7}/f${i}`, `${i}`)
+  const store = await work.open()
+  const first = await store.capture({ message: "1", checkpointId: "c1", timeBudgetMs: 0 })
+  expect(first).toMatchObject({ scan: "exact", skipped: [] })
+  work.write("d1/f1", "changed")
+  const late = await store.capture({ message: "2", checkpointId: "c2", timeBudgetMs: 0 })
+  expect(late.scan === "stopped" || late.skipped.length > 0).toBe(true)
+  expect(late.skipped.every(({ reason }) => reason === "time-budget")).toBe(true)
+  const third = await store.capture({ message: "3", checkpointId: "c3" })
+  expect(third).toMatchObject({ scan: "exact", skipped: [] })
+  expect((await store.readFile(third.commit, "d1/f1")).toString()).toBe("changed")
+  expect((await store.listFiles(third.commit)).length).toBe(400)
+})
+
+it("survives files that change all the time", async () => {
+  work.write("quiet.txt", "q")
+  work.write("busy.log", "")
+  const writer = spawn("sh", ["-c", "while :; do echo line >> busy.log; rm -f flicker; echo x > flicker; done"], {
+    cwd: work.root,
+  })
+  try {
+    const store = await work.open()
+    for (let i = 0; i < 6; i++) {
+      const { commit, skipped } = await store.capture({ message: `${i}`, checkpointId: `c${i}` })
+      expect((await store.readFile(commit, "quiet.txt")).toString()).toBe("q")
+      for (const { path, reason } of skipped) {
+        expect(["busy.log", "flicker"]).toContain(path)
+        expect(["changing", "vanished"]).toContain(reason)
+      }
+    }
+  } finally {
+    writer.kill("SIGKILL")
+    await once(writer, "close")
+  }
+})
+
+it("skips what it may not read, and never deletes or overwrites it", async () => {
+  work.write("a.txt", "a")
+  work.write("locked.txt", "secret")
+  work.write("closed/inside.txt", "secret")
+  await import("@photostructure/sqlite") // while we may still read it
+  chmodSync(join(work.root, "locked.txt"), 0)
+  chmodSync(join(work.root, "closed"), 0)
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) {
+    // Root may read everything, so somebody else takes the snapshot.
+    execFileSync("chown", ["-R", "65534:65534", work.folder])
+    process.seteuid?.(65_534)
+  }
+  try {
+    const store = await work.open()
+    const first = await store.capture({ message: "1", checkpointId: "c1" })
+    const skipped = [
+      { path: "locked.txt", reason: "unreadable" },
+      { path: "closed", reason: "unreadable" },
+    ]
+    expect(first.skipped).toEqual(skipped)
+    work.write("a.txt", "b")
+    const outcome = await store.restore(first.commit)
+    expect(outcome.plan.notCaptured).toEqual(skipped)
+    expect(outcome.failed).toEqual([])
+    chmodSync(join(work.root, "closed"), 0o755)
+    chmodSync(join(work.root, "locked.txt"), 0o644)
+    const second = await store.capture({ message: "2", checkpointId: "c2" })
+    expect(second.skipped).toEqual([])
+    expect((await store.readFile(second.commit, "closed/inside.txt")).toString()).toBe("secret")
+    await store.restore(first.commit)
+    expect(work.read("closed/inside.txt")).toBe("secret")
+    await store.close()
+  } finally {
+    if (isRoot) process.seteuid?.(0)
+  }
+})
+
+it("says nothing changed when nothing did, empty folders included", async () => {
+  work.write("a.txt", "a")
+  const store = await work.open()
+  const first = await store.captureIfChanged({ message: "1", checkpointId: "c1" })
+  expect(first).not.toBeNull()
+  expect(await store.captureIfChanged({ message: "2", checkpointId: "c2" })).toBeNull()
+  work.folderAt("empty")
+  const second = await store.captureIfChanged({ message: "3", checkpointId: "c3" })
+  expect(second).toMatchObject({ filesChanged: 0, base: first?.commit })
+  expect((await store.describe(second?.commit as string)).emptyFolders).toEqual(["empty"])
+  expect([...store.listCheckpoints().keys()].sort()).toEqual(["c1", "c3"])
+})
+
+it("never holds its own files, wherever the state directory is", async () => {
+  const stateDirectory = join(work.root, ".agents")
+  work.write("a.txt", "a")
+  work.write(".agents/sessions.db", "database")
+  work.write(".agents/sessions.db-wal", "log")
+  const store = await work.open({ storeDirectory: join(stateDirectory, "store") })
+  const { commit } = await store.capture({ message: "1", checkpointId: "c1" })
+  expect((await store.listFiles(commit)).map(({ path }) => path)).toEqual(["a.txt"])
+})
+
+it("follows a workspace that is reached through a link", async () => {
+  work.write("a.txt", "a")
+  const link = join(work.folder, "link")
+  symlinkSync(work.root, link)
+  const store = await work.open({ workspacePath: link })
+  const { commit } = await store.capture({ message: "1", checkpointId: "c1" })
+  const direct = await work.open()
+  expect(direct.directory).toBe(store.directory)
+  expect((await direct.readFile(commit, "a.txt")).toString()).toBe("a")
+})
+
+it("counts lines and renames, and stays cheap for binary and huge files", async () => {
+  work.write("text.txt", "1\n2\n3\n4\n5\n")
+  work.write("bin.dat", Buffer.from([0, 1, 2]))
+  work.write("huge.txt", "line\n".repeat(600_000))
+  const store = await work.open()
+  const first = await store.capture({ message: "1", checkpointId: "c1" })
+  work.write("text.txt", "1\nzwei\n3\n5\nsix\n")
+  work.write("bin.dat", Buffer.from([0, 9, 9]))
+  work.write("huge.txt", "other\n".repeat(600_000))
+  const second = await store.capture({ message: "2", checkpointId: "c2" })
+  expect(second).toMatchObject({ filesChanged: 3, insertions: 2, deletions: 2 })
+  const changes = await store.diff(first.commit, second.commit)
+  expect(changes.map(({ path, binary, insertions, deletions }) => [path, binary, insertions, deletions])).toEqual([
+    ["bin.dat", true, 0, 0],
+    ["huge.txt", true, 0, 0],
+    ["text.txt", false, 2, 2],
+  ])
+})
+
+it("refuses checkpoint ids git could not keep", async () => {
+  work.write("a", "a")
+  mkdirSync(join(work.root, "x"))
+  writeFileSync(join(work.root, "x/y"), "")
+  const store = await work.open()
+  for (const checkpointId of ["", "a..b", "../x", "a/b", "x.lock", "-x", "a b", "x\n"]) {
+    await expect(store.capture({ message: "m", checkpointId })).rejects.toMatchObject({ code: "INVALID_INPUT" })
+  }
+})

@@ -1,0 +1,131 @@
+/** Damage is reported by name and repaired where the content still is; garbage goes, and only garbage. */
+import { execFileSync } from "node:child_process"
+import { chmodSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterEach, beforeEach, expect, it } from "vitest"
+import { fsck, makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
+
+let work: WorkspaceFixture
+beforeEach(() => {
+  work = makeWorkspace()
+})
+afterEach(() => work.close())
+
+const packsOf = (directory: string) => readdirSync(join(directory, "objects/pack"))
+
+it("names the checkpoints whose content is lost and puts back what the workspace still has", async () => {
+  work.write("same.txt", "still there\n")
+  work.write("gone.txt", "will be gone\n")
+  const store = await work.open()
+  await store.capture({ message: "1", checkpointId: "c1" })
+  await store.close()
+  const [idx] = packsOf(store.directory).filter((name) => name.endsWith(".idx"))
+  const objects = execFileSync("git", [
+    "--git-dir",
+    store.directory,
+    "cat-file",
+    "--batch-all-objects",
+    "--batch-check",
+  ])
+  const blobs = objects
+    .toString()
+    .split("\n")
+    .filter((line) => line.includes(" blob "))
+  expect(blobs.length).toBe(2)
+  // Every blob goes: the pack is written anew without them.
+  const rest = objects
+    .toString()
+    .split("\n")
+    .filter((line) => / (tree|commit) /.test(line))
+    .map((line) => line.slice(0, 40))
+  execFileSync(
+    "git",
+    ["--git-dir", store.directory, "pack-objects", "-q", join(store.directory, "objects/pack/pack")],
+    {
+      input: rest.join("\n"),
+    },
+  )
+  for (const extension of ["idx", "pack"])
+    execFileSync("rm", ["-f", join(store.directory, "objects/pack", idx?.replace("idx", extension) as string)])
+  work.write("gone.txt", "other content\n")
+  const damaged = await work.open()
+  const report = await damaged.check()
+  expect(report.isSound).toBe(false)
+  expect(report.damaged.find(({ checkpoint }) => checkpoint === "c1")?.paths).toEqual(["gone.txt", "same.txt"])
+  const commit = damaged.listCheckpoints().get("c1") as string
+  const before = work.picture()
+  await expect(damaged.restore(commit)).rejects.toMatchObject({ code: "CORRUPT" })
+  expect(work.picture()).toEqual(before)
+  const repaired = await damaged.repair()
+  expect(repaired.repaired).toEqual(["same.txt"])
+  expect(repaired.damaged.find(({ checkpoint }) => checkpoint === "c1")?.paths).toEqual(["gone.txt"])
+  const next = await damaged.capture({ message: "2", checkpointId: "c2" })
+  await damaged.restore(next.commit)
+  expect((await damaged.readFile(commit, "same.txt")).toString()).toBe("still there\n")
+})
+
+it("notices a pack with a flipped bit", async () => {
+  work.write("a.txt", "some content that is long enough\n".repeat(40))
+  const store = await work.open()
+  await store.capture({ message: "1", checkpointId: "c1" })
+  const pack = join(
+    store.directory,
+    "objects/pack",
+    packsOf(store.directory).find((name) => name.endsWith(".pack")) as string,
+  )
+  const bytes = readFileSync(pack)
+  bytes.writeUInt8((bytes[20] as number) ^ 0xff, 20)
+  chmodSync(pack, 0o600)
+  writeFileSync(pack, bytes)
+  expect((await store.check()).isSound).toBe(false)
+})
+
+it("goes on after its notes were lost or damaged", async () => {
+  for (let i = 0; i < 20; i++) work.write(`d/f${i}`, `${i}`)
+  const store = await work.open()
+  const { commit } = await store.capture({ message: "1", checkpointId: "c1" })
+  await store.close()
+  for (const name of ["scan-state", "scan-directories"]) {
+    truncateSync(join(store.directory, name), Math.floor(statSync(join(store.directory, name)).size / 2))
+    work.write("d/f3", `after ${name}`)
+    const reopened = await work.open()
+    const snapshot = await reopened.capture({ message: "2", checkpointId: name })
+    expect((await reopened.readFile(snapshot.commit, "d/f3")).toString()).toBe(`after ${name}`)
+    expect(snapshot.filesChanged).toBe(1)
+    await reopened.close()
+  }
+  for (const name of readdirSync(store.directory))
+    if (name.startsWith("index-")) writeFileSync(join(store.directory, name), "DIRC")
+  work.write("d/f4", "after a damaged index")
+  const last = await work.open()
+  const snapshot = await last.capture({ message: "3", checkpointId: "c3" })
+  expect((await last.readFile(snapshot.commit, "d/f4")).toString()).toBe("after a damaged index")
+  await last.restore(commit)
+  expect(work.read("d/f4")).toBe("4")
+})
+
+it("drops what no kept checkpoint needs, and keeps the rest in few files", async () => {
+  const noise = (i: number) =>
+    Buffer.from(Array.from({ length: 20_000 }, (_, at) => (at * 7919 + i * 104_729 + ((at * i) % 251)) % 256))
+  const store = await work.open()
+  const pictures = new Map<string, Map<string, string>>()
+  for (let i = 0; i < 60; i++) {
+    work.write("big.bin", noise(i))
+    work.write(`small-${i % 5}.txt`, `${i}\n`)
+    await store.capture({ message: `${i}`, checkpointId: `c${i}` })
+    if (i % 20 === 0) pictures.set(`c${i}`, work.picture())
+  }
+  await store.consolidate()
+  const size = () =>
+    packsOf(store.directory).reduce((sum, name) => sum + statSync(join(store.directory, "objects/pack", name)).size, 0)
+  const before = size()
+  expect(packsOf(store.directory).length).toBeLessThan(12)
+  await store.gc(pictures.keys())
+  expect(size()).toBeLessThan(before / 3)
+  expect([...store.listCheckpoints().keys()].sort()).toEqual([...pictures.keys()].sort())
+  for (const [id, picture] of pictures) {
+    await store.restore(store.listCheckpoints().get(id) as string)
+    expect(work.picture()).toEqual(picture)
+  }
+  expect(fsck(store.directory)).toBe("")
+})

@@ -1,0 +1,128 @@
+/** A restore writes only what differs, deletes only what is held, and says what it would do before. */
+import { lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterEach, beforeEach, expect, it } from "vitest"
+import { makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
+import type { SnapshotStore } from "./snapshot-store.js"
+
+let work: WorkspaceFixture
+let store: SnapshotStore
+beforeEach(async () => {
+  work = makeWorkspace()
+  for (let i = 0; i < 10; i++) work.write(`src/f${i}.txt`, `file ${i}\n`)
+  work.write("docs/a.md", "a")
+  store = await work.open()
+})
+afterEach(() => work.close())
+
+it("leaves inode and times of unchanged files alone", async () => {
+  const { commit } = await store.capture({ message: "1", checkpointId: "1" })
+  const facts = (path: string) => {
+    const { ino, mtimeMs, ctimeMs } = lstatSync(join(work.root, path))
+    return { ino, mtimeMs, ctimeMs }
+  }
+  const before = facts("src/f1.txt")
+  work.write("src/f0.txt", "changed")
+  await store.capture({ message: "2", checkpointId: "2" })
+  const outcome = await store.restore(commit)
+  expect(outcome.plan).toMatchObject({ write: ["src/f0.txt"], delete: [], untouched: 10 })
+  expect(facts("src/f1.txt")).toEqual(before)
+  expect(readdirSync(work.root).sort()).toEqual(["docs", "src"])
+})
+
+it("shows a plan and changes nothing", async () => {
+  const { commit } = await store.capture({ message: "1", checkpointId: "1" })
+  work.write("src/f0.txt", "changed")
+  work.write("added.txt", "x")
+  work.remove("docs")
+  const before = work.picture()
+  const plan = await store.planRestore(commit)
+  expect(plan).toMatchObject({
+    write: ["docs/a.md", "src/f0.txt"],
+    delete: ["added.txt"],
+    untouched: 9,
+    notCaptured: [],
+  })
+  expect(work.picture()).toEqual(before)
+  const next = await store.capture({ message: "2", checkpointId: "2" })
+  expect(next.base).toBe(commit)
+  expect(next.filesChanged).toBe(3)
+})
+
+it("restores chosen paths only", async () => {
+  const { commit } = await store.capture({ message: "1", checkpointId: "1" })
+  work.write("src/f0.txt", "changed")
+  work.write("src/new.txt", "new")
+  work.write("docs/a.md", "changed")
+  await store.restore(commit, { paths: ["./src/"] })
+  expect([work.read("src/f0.txt"), work.exists("src/new.txt"), work.read("docs/a.md")]).toEqual([
+    "file 0\n",
+    false,
+    "changed",
+  ])
+})
+
+it("undoes itself: the safety snapshot gives every file back", async () => {
+  const { commit } = await store.capture({ message: "1", checkpointId: "1" })
+  work.write("src/f0.txt", "work of an hour")
+  work.write("never/captured/before.txt", "precious")
+  const before = work.picture()
+  const { safety } = await store.restore(commit, { safetyCheckpointId: "undo" })
+  expect(work.exists("never")).toBe(false)
+  expect(store.listCheckpoints().get("undo")).toBe(safety.commit)
+  await store.restore(safety.commit)
+  expect(work.picture()).toEqual(before)
+})
+
+it("refuses when a file changes between the safety snapshot and the write, and changes nothing", async () => {
+  const { commit } = await store.capture({ message: "1", checkpointId: "1" })
+  work.write("src/f0.txt", "second")
+  const meddling = await work.open({
+    onStep: (name) => name === "restore:stage" && work.write("src/f0.txt", "written meanwhile"),
+  })
+  await expect(meddling.restore(commit)).rejects.toMatchObject({ code: "CONFLICT" })
+  expect(work.read("src/f0.txt")).toBe("written meanwhile")
+  expect(meddling.listUnfinishedRestores()).toEqual([])
+  expect(readdirSync(work.root).sort()).toEqual(["docs", "src"])
+})
+
+it("reports what stands in the way and leaves it there", async () => {
+  work.write(".gitignore", "*.log\n")
+  work.write("out", "a file")
+  const { commit } = await store.capture({ message: "1", checkpointId: "1" })
+  work.remove("out")
+  work.write("out/kept.log", "ignored, in a folder where the file was")
+  const outcome = await store.restore(commit)
+  expect(outcome.failed).toEqual([{ path: "out", reason: "blocked" }])
+  expect(work.read("out/kept.log")).toContain("ignored")
+})
+
+it("keeps the note of a restore whose last step failed, so that it can be taken back", async () => {
+  const { commit } = await store.capture({ message: "1", checkpointId: "1" })
+  work.write("src/f0.txt", "second")
+  const before = work.picture()
+  const onApplied = () => Promise.reject(new Error("the head could not move"))
+  await expect(store.restore(commit, { id: "r1", onApplied })).rejects.toThrow("the head could not move")
+  const [journal] = store.listUnfinishedRestores()
+  expect(journal?.id).toBe("r1")
+  await store.takeBackRestore(journal as never)
+  expect(work.picture()).toEqual(before)
+  expect(store.listUnfinishedRestores()).toEqual([])
+})
+
+it("refuses unknown snapshots and a snapshot that lost content, before it touches anything", async () => {
+  await expect(store.restore("")).rejects.toMatchObject({ code: "INVALID_INPUT" })
+  await expect(store.restore("0".repeat(40))).rejects.toMatchObject({ code: "NOT_FOUND" })
+  await expect(store.readFile("HEAD", "x")).rejects.toMatchObject({ code: "INVALID_INPUT" })
+})
+
+it("writes a whole snapshot into an empty folder, and only there", async () => {
+  work.folderAt("empty")
+  const { commit } = await store.capture({ message: "1", checkpointId: "1" })
+  const copy = join(work.folder, "copy")
+  expect(await store.writeAllTo(commit, copy)).toBe(11)
+  const full = join(work.folder, "full")
+  mkdirSync(full)
+  writeFileSync(join(full, "x"), "")
+  await expect(store.writeAllTo(commit, full)).rejects.toMatchObject({ code: "INVALID_INPUT" })
+})
