@@ -1,6 +1,6 @@
 /** What the file tools do to files; replaceable, so that they can work on something else. Paths are absolute and real. */
 import { randomUUID } from "node:crypto"
-import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises"
+import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 
 export interface FileOperations {
@@ -33,7 +33,9 @@ export const diskFiles: FileOperations = {
   async prepare(path, content) {
     const folder = dirname(path)
     await mkdir(folder, { recursive: true })
-    const beside = join(folder, `.${basename(path).slice(0, 100)}.${randomUUID().slice(0, 8)}.keepup-tmp`)
+    await removeLeftovers(folder)
+    const mark = `${process.pid}-${randomUUID().slice(0, 8)}`
+    const beside = join(folder, `.${basename(path).slice(0, 60)}.${mark}.keepup-tmp`)
     const discard = async (): Promise<void> => await rm(beside, { force: true })
     try {
       const file = await open(beside, "wx")
@@ -49,9 +51,41 @@ export const diskFiles: FileOperations = {
       await discard()
       throw error
     }
-    return { commit: async () => await rename(beside, path), discard }
+    const commit = async (): Promise<void> => {
+      await rename(beside, path)
+      await syncFolder(folder)
+    }
+    return { commit, discard }
   },
   remove: async (path) => await rm(path, { force: true }),
+}
+
+const leftover = /\.(\d+)-[0-9a-f]{8}\.keepup-tmp$/
+
+/** Takes away what a process that died in the middle of a write left in this folder. */
+async function removeLeftovers(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const pid = Number(leftover.exec(name)?.[1] ?? 0)
+    if (pid > 0 && !isAlive(pid)) await rm(join(folder, name), { force: true })
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH"
+  }
+}
+
+/** So that the new name survives a power cut too. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r")
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
 }
 
 async function readMode(path: string): Promise<number | undefined> {

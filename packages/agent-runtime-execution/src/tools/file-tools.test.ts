@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process"
 import { chmodSync, existsSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { beforeEach, describe, expect, test } from "vitest"
@@ -272,6 +273,15 @@ describe("list_files", () => {
     expect(few.content).toBe("a/x.ts\na/y.md\n(More than 2 files; name a folder or a glob to see the others.)")
     expect(await createListFilesTool({ workspace }).targets?.({})).toEqual(["."])
   })
+})
+
+test("a write takes away what a dead process left behind, and hides what a live one is writing", async () => {
+  const dead = spawnSync("true").pid
+  folder.put(`sub/.a.txt.${dead}-0123abcd.keepup-tmp`, "half")
+  folder.put(`sub/.a.txt.${process.pid}-0123abcd.keepup-tmp`, "half")
+  expect((await use(createListFilesTool({ workspace }), {})).content).toBe("(No files.)")
+  await write({ path: "sub/b.txt", content: "x" })
+  expect(readdirSync(join(folder.path, "sub"))).toEqual([`.a.txt.${process.pid}-0123abcd.keepup-tmp`, "b.txt"])
 })
 
 test("files are removed without complaint when they are not there", async () => {

@@ -77,6 +77,16 @@ describe("run_command", () => {
     await until(async () => !(await isAlive(Number(folder.read("pid")))))
   })
 
+  test("lets every process of the group end politely first", async () => {
+    const controller = new AbortController()
+    const child = "trap 'echo term >got; exit' TERM; echo ready >ready; while :; do sleep 0.02; done"
+    const running = run(`(${child}) & wait`, { graceMs: 5_000 }, controller.signal)
+    await until(() => existsSync(join(folder.path, "ready")))
+    controller.abort()
+    await expect(running).rejects.toMatchObject({ code: "CANCELLED" })
+    expect(folder.read("got")).toBe("term\n")
+  })
+
   test("does not start to wait when it was cancelled before", async () => {
     await expect(run("sleep 60", {}, AbortSignal.abort())).rejects.toMatchObject({ code: "CANCELLED" })
   })

@@ -67,7 +67,7 @@ describe("search_files with ripgrep", () => {
 
   test("reads what it prints, and hides what must be hidden", async () => {
     const ripgrep = fake(
-      `printf './a.ts\\0001:const one: 1\\n./sub/b.md\\00012:x:y\\n./.keepup/config\\0001:one\\n./secret/key\\0001:one\\n'`,
+      `printf './a.ts\\0001:const one: 1\\n./sub/b.md\\00012:x:y\\r\\n./.keepup/config\\0001:one\\n./secret/key\\0001:one\\n'`,
     )
     const isVisible = (path: string) => path !== "secret/key"
     expect((await search({ pattern: "one" }, { ripgrep, isVisible })).content).toBe(

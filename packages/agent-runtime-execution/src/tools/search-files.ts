@@ -97,7 +97,7 @@ async function searchWithRipgrep(
     "--hidden",
     "--sort=path",
   ]
-  const args = [...flags, "--no-config", "--glob=!.git", ...(ignoreCase === true ? ["--ignore-case"] : [])]
+  const args = [...flags, "--no-config", "--crlf", "--glob=!.git", ...(ignoreCase === true ? ["--ignore-case"] : [])]
   const cwd = isFile ? start.absolute.slice(0, start.absolute.lastIndexOf("/")) : start.absolute
   const target = isFile ? start.absolute.slice(cwd.length + 1) : "."
   const prefix = isFile ? start.relative.slice(0, -target.length) : start.relative === "." ? "" : `${start.relative}/`
@@ -118,7 +118,7 @@ async function searchWithRipgrep(
 
 async function* readMatches(output: string, prefix: string): AsyncGenerator<Match> {
   for (const row of output.split("\n")) {
-    const found = /^(?:\.\/)?([^\0]+)\0(\d+):(.*)$/s.exec(row)
+    const found = /^(?:\.\/)?([^\0]+)\0(\d+):(.*?)\r?$/s.exec(row)
     if (found !== null) yield { path: prefix + found[1], line: found[2] as string, text: found[3] as string }
   }
 }

@@ -23,8 +23,11 @@ export interface CreateWorkspaceOptions {
   readonly protectedPaths?: readonly string[]
 }
 
-/** Never shown to tools: git's inside, keepup's settings (they hold the rules for the agent), the database of a project. */
-const protectedNames = /(^|\/)(\.git|\.keepup)(\/|$)|^\.agents\/sessions\.db/i
+/**
+ * Never shown to tools: git's inside, keepup's settings (they hold the rules for the agent), its database in a project,
+ * what a restore or a write is in the middle of.
+ */
+const protectedNames = /(^|\/)(\.git|\.keepup|\.keepup-restore-[^/]*|[^/]*\.keepup-tmp)(\/|$)|^\.agents\/sessions\.db/i
 
 export function createWorkspace(options: CreateWorkspaceOptions): Workspace {
   const { workspacePath, protectedPaths = [] } = options
