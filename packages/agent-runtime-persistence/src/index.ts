@@ -82,3 +82,13 @@ export {
   TimeTravelNavigator,
 } from "./time-travel/time-travel-navigator.js"
 export { type UndoRestoreOptions, undoRestore } from "./time-travel/undo-restore.js"
+export {
+  type ExportSessionOptions,
+  type ExportSessionResult,
+  exportSession,
+  streamExport,
+} from "./transfer/export-session.js"
+export type { ExportOptions, ExportReport, LeftOut, TransferContext } from "./transfer/export-work.js"
+export { type ImportOldSessionsOptions, importOldSessions } from "./transfer/import-old-sessions.js"
+export { type ImportSessionOptions, type ImportSessionResult, importSession } from "./transfer/import-session.js"
+export { renderMarkdown } from "./transfer/render-markdown.js"

@@ -1,0 +1,175 @@
+/**
+ * Proves that the records of sessions fit together: sequences without gaps, every entry after the one it continues from
+ * (so nothing can run in a circle), phases and message counts as the log has them, checkpoints where their entries are.
+ */
+import {
+  type EventData,
+  eventTable,
+  isKeepupError,
+  isKnownEvent,
+  nextPhase,
+  type SessionPhase,
+  statusOfPhase,
+} from "@ku0/agent-runtime-core"
+import { parseEvent } from "@ku0/agent-runtime-core/schemas"
+import { bad, requireShallow } from "./parse-record.js"
+import type {
+  ArtifactRecord,
+  CheckpointRecord,
+  EntryRecord,
+  HeaderRecord,
+  LogRecord,
+  SessionRecord,
+} from "./transfer-format.js"
+
+export interface HistoryFacts {
+  /** Checkpoint id → commit, of those that have files. */
+  readonly commits: ReadonlyMap<string, string>
+  /** Contents that are values of a state. */
+  readonly stateHashes: ReadonlySet<string>
+  readonly artifactIds: ReadonlySet<string>
+  readonly artifactHashes: ReadonlySet<string>
+}
+
+export type FindContent = (hash: string) => { readonly size: number; readonly read: () => Buffer } | undefined
+
+interface KnownSession {
+  readonly record: SessionRecord
+  /** Message counts, entry by entry. */
+  readonly messages: number[]
+  phase: SessionPhase
+}
+
+interface CreatedAt {
+  readonly sessionId: string
+  readonly seq: number
+  readonly number: number
+}
+
+export function createHistoryCheck(header: HeaderRecord, findContent: FindContent) {
+  const sessions = new Map<string, KnownSession>()
+  const created = new Map<string, CreatedAt>()
+  const taken = new Set<string>()
+  const commits = new Map<string, string>()
+  const stateHashes = new Set<string>()
+  const artifactIds = new Set<string>()
+  const artifactHashes = new Set<string>()
+
+  function getSession(id: string): KnownSession {
+    const session = sessions.get(id)
+    if (session === undefined) throw bad(`Session ${id} is missing.`)
+    return session
+  }
+
+  /** Names that must be free: numbers and names of checkpoints, keys of artifacts. */
+  function take(...parts: (string | number)[]): void {
+    const key = JSON.stringify(parts)
+    if (taken.has(key)) throw bad(`${parts[0]} ${parts.at(-1)} is there twice.`)
+    taken.add(key)
+  }
+
+  function addSession(record: SessionRecord): void {
+    take("session", record.id)
+    sessions.set(record.id, { record, messages: [], phase: "idle" })
+  }
+
+  function addEntry(entry: EntryRecord): void {
+    const session = getSession(entry.sessionId)
+    const where = `Entry ${entry.seq} of session ${entry.sessionId}`
+    if (entry.seq !== session.messages.length + 1) throw bad(`${where} is not where it should be.`)
+    if ((entry.seq === 1) !== (entry.type === "session:started")) throw bad(`${where} does not begin the session.`)
+    const data = entry.dataHash === undefined ? entry.data : readJson(entry.dataHash, where)
+    let before = session.messages.at(-1) ?? 0
+    if (entry.parent !== null) {
+      const count = getSession(entry.parent.sessionId).messages[entry.parent.seq - 1]
+      if (count === undefined) throw bad(`${where} continues from an entry that is not there yet.`)
+      before = count
+    }
+    if (entry.messageIndex !== before + (entry.type === "message:added" ? 1 : 0)) {
+      throw bad(`${where} counts other messages than there are.`)
+    }
+    const phase = nextPhase(session.phase, entry.type, data)
+    if (phase === undefined) throw bad(`${where} (${entry.type}) can't happen while the session is ${session.phase}.`)
+    // as the log has it: who goes on from elsewhere is at rest
+    session.phase = entry.parent === null ? phase : (nextPhase("idle", entry.type, data) ?? "idle")
+    session.messages.push(entry.messageIndex)
+    checkData(entry, data, where)
+  }
+
+  function checkData(entry: EntryRecord, data: unknown, where: string): void {
+    if (isKnownEvent(entry.type) && entry.version <= eventTable[entry.type].version) {
+      try {
+        parseEvent(entry.type, data)
+      } catch (error) {
+        throw isKeepupError(error) ? bad(`${where}: ${error.message}`) : error
+      }
+    }
+    if (entry.type === "state:changed") {
+      for (const hash of Object.values((data as EventData<"state:changed">).set)) {
+        if (!stateHashes.has(hash)) readJson(hash, where)
+        stateHashes.add(hash)
+      }
+    } else if (entry.type === "checkpoint:created") {
+      const { checkpointId, number } = data as EventData<"checkpoint:created">
+      created.set(checkpointId, { sessionId: entry.sessionId, seq: entry.seq, number })
+    }
+  }
+
+  function readJson(hash: string, where: string): unknown {
+    const bytes = findContent(hash)?.read()
+    if (bytes === undefined) throw bad(`${where} names the value ${hash}, which is missing.`)
+    requireShallow(bytes)
+    try {
+      return JSON.parse(bytes.toString("utf8"))
+    } catch {
+      throw bad(`${where} names the value ${hash}, which is not JSON.`)
+    }
+  }
+
+  function addCheckpoint(checkpoint: CheckpointRecord): void {
+    const { record, messages } = getSession(checkpoint.sessionId)
+    const entry = created.get(checkpoint.id)
+    take("checkpoint", checkpoint.id)
+    take("checkpoint", checkpoint.sessionId, `#${checkpoint.number}`)
+    if (checkpoint.name !== null) take("checkpoint", checkpoint.sessionId, checkpoint.name)
+    const isRight =
+      entry?.sessionId === checkpoint.sessionId &&
+      entry.seq === checkpoint.entrySeq &&
+      entry.number === checkpoint.number &&
+      checkpoint.number <= record.lastCheckpointNumber &&
+      checkpoint.messageIndex === messages[checkpoint.entrySeq - 1]
+    if (!isRight) throw bad(`Checkpoint #${checkpoint.number} does not fit to the log.`)
+    if (checkpoint.snapshot !== null) commits.set(checkpoint.id, checkpoint.snapshot.commit)
+  }
+
+  function addArtifact(artifact: ArtifactRecord): void {
+    getSession(artifact.sessionId)
+    take("artifact", artifact.id)
+    if (artifact.idempotencyKey !== null) take("artifact key", artifact.sessionId, artifact.idempotencyKey)
+    if (findContent(artifact.hash)?.size !== artifact.sizeBytes) {
+      throw bad(`The content of artifact ${artifact.id} is missing or has another size.`)
+    }
+    artifactIds.add(artifact.id)
+    artifactHashes.add(artifact.hash)
+  }
+
+  return {
+    add(record: SessionRecord | EntryRecord | CheckpointRecord | LogRecord | ArtifactRecord): void {
+      if (record.record === "session") addSession(record)
+      else if (record.record === "entry") addEntry(record)
+      else if (record.record === "checkpoint") addCheckpoint(record)
+      else if (record.record === "artifact") addArtifact(record)
+      else getSession(record.sessionId)
+    },
+
+    finish(): HistoryFacts {
+      for (const { record, messages } of sessions.values()) {
+        if (messages.length !== record.headSeq) throw bad(`Session ${record.id} does not have all of its entries.`)
+        if (record.parentSessionId !== null) getSession(record.parentSessionId)
+      }
+      const { record, phase } = getSession(header.sessionId)
+      if (record.status !== statusOfPhase(phase)) throw bad(`Session ${record.id} is not ${record.status}.`)
+      return { commits, stateHashes, artifactIds, artifactHashes }
+    },
+  }
+}

@@ -1,0 +1,228 @@
+import { createHash } from "node:crypto"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { gunzipSync, gzipSync } from "node:zlib"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { expectCode } from "../testing/contract/samples.js"
+import { createTemporaryFolder, type TemporaryFolder } from "../testing/temporary-folder.js"
+import { openFixture, type TimeTravelFixture } from "../testing/time-travel-fixture.js"
+import { makeSession } from "../testing/transfer-sample.js"
+import { exportSession } from "./export-session.js"
+import { importSession } from "./import-session.js"
+
+let from: TimeTravelFixture
+let to: TimeTravelFixture
+let folder: TemporaryFolder
+
+const exported = () => folder.file("session.keepup")
+const importHere = (path = exported()) =>
+  importSession(to, { path, workspacePath: to.workspace, workFolder: join(to.stateDirectory, "work") })
+
+/** Everything the target keeps: rows of every table, files of its state, refs. */
+async function footprint(): Promise<unknown> {
+  const tables = ["sessions", "entries", "session_checkpoints", "session_logs", "artifacts", "blobs"]
+  const rows: Record<string, number> = {}
+  for (const table of tables) {
+    rows[table] = Number((await to.store.context.driver.get(`SELECT COUNT(*) AS n FROM ${table}`))?.["n"])
+  }
+  const snapshots = await to.snapshots(to.workspace)
+  const packs = readdirSync(join(snapshots.directory, "objects/pack"))
+  const work = join(to.stateDirectory, "work")
+  return { rows, packs, refs: [...snapshots.listCheckpoints()], work: existsSync(work) ? readdirSync(work) : [] }
+}
+
+/** Changes the lines of the export and, unless told, seals it again. */
+function forge(change: (lines: string[]) => string[], options: { seal?: boolean } = {}): string {
+  const lines = gunzipSync(readFileSync(exported())).toString("utf8").trimEnd().split("\n")
+  const changed = change(lines)
+  if (options.seal !== false) seal(changed)
+  const path = folder.file("forged.keepup")
+  writeFileSync(path, gzipSync(`${changed.join("\n")}\n`))
+  return path
+}
+
+function seal(lines: string[]): void {
+  const records = lines.slice(1, -1).map((line) => (JSON.parse(line) as { record: string }).record)
+  const end = JSON.parse(lines.at(-1) as string)
+  for (const name of Object.keys(end.counts)) end.counts[name] = records.filter((one) => one === name).length
+  end.sha256 = createHash("sha256")
+    .update(`${lines.slice(0, -1).join("\n")}\n`)
+    .digest("hex")
+  lines[lines.length - 1] = JSON.stringify(end)
+}
+
+/** Changes the first record that fits. */
+const edit = (fits: (record: Record<string, never>) => boolean, change: Record<string, unknown>) => {
+  return (lines: string[]) => {
+    const at = lines.findIndex((line) => fits(JSON.parse(line)))
+    expect(at, "the record to change").toBeGreaterThanOrEqual(0)
+    const record = JSON.parse(lines[at] as string)
+    const text = JSON.stringify({ ...record, ...change })
+    return lines.with(at, text.replaceAll(same, record.sessionId))
+  }
+}
+/** Stands for the session of the record. */
+const same = "<the same session>"
+const isKind = (kind: string) => (record: Record<string, unknown>) => record["record"] === kind
+
+describe("a file that is refused", () => {
+  let before: unknown
+  beforeAll(async () => {
+    folder = createTemporaryFolder()
+    from = await openFixture()
+    to = await openFixture()
+    const { session } = await makeSession(from)
+    await exportSession(from, { sessionId: session.id, path: exported() })
+    before = await footprint()
+  })
+  afterAll(async () => {
+    await from.close()
+    await to.close()
+    folder.remove()
+  })
+  const refuse = async (
+    path: string,
+    code: "CORRUPT" | "INVALID_INPUT" | "STORE_TOO_NEW" | "NOT_FOUND",
+    words?: RegExp,
+  ) => {
+    await expectCode(importHere(path), code, words)
+    expect(await footprint(), "what is left behind").toEqual({ ...(before as object), work: [] })
+  }
+
+  it("is cut off anywhere, or damaged anywhere", async () => {
+    const bytes = readFileSync(exported())
+    const path = folder.file("cut")
+    for (const part of [0.1, 0.5, 0.9, 0.999]) {
+      writeFileSync(path, bytes.subarray(0, Math.floor(bytes.length * part)))
+      await refuse(path, "CORRUPT")
+      const flipped = Buffer.from(bytes)
+      const at = Math.floor(bytes.length * part)
+      flipped.writeUInt8((flipped[at] as number) ^ 1, at)
+      writeFileSync(path, flipped)
+      await refuse(path, "CORRUPT")
+    }
+    await refuse(
+      forge((lines) => lines.slice(0, -1), { seal: false }),
+      "CORRUPT",
+      /cut off/,
+    )
+    await refuse(
+      forge((lines) => lines.slice(0, 1), { seal: false }),
+      "CORRUPT",
+      /cut off/,
+    )
+    await refuse(
+      forge((lines) => [...lines, lines.at(-1) as string], { seal: false }),
+      "CORRUPT",
+      /follows the end/,
+    )
+  })
+
+  it("is of another program, a newer keepup, or not there", async () => {
+    const path = folder.file("other")
+    for (const content of ["", "hello\n", gzipSync("hello\n"), gzipSync("{}\n"), gzipSync("[]\n"), gzipSync("")]) {
+      writeFileSync(path, content)
+      await refuse(path, "INVALID_INPUT")
+    }
+    await refuse(folder.file("missing"), "NOT_FOUND")
+    await refuse(folder.path, "INVALID_INPUT")
+    const newer = forge(([header, ...rest]) => [
+      JSON.stringify({ ...JSON.parse(header as string), version: 2 }),
+      ...rest,
+    ])
+    await refuse(newer, "STORE_TOO_NEW")
+  })
+
+  it.each<[string, (lines: string[]) => string[], RegExp]>([
+    ["an entry that continues from itself", edit(isEntry(3), { parent: { sessionId: same, seq: 3 } }), /not there yet/],
+    [
+      "an entry that continues from a later one",
+      edit(isEntry(3), { parent: { sessionId: same, seq: 5 } }),
+      /not there yet/,
+    ],
+    ["an entry of a session that is not there", edit(isEntry(3), { parent: strange }), /is missing/],
+    ["a gap", (lines) => lines.filter((line) => !line.includes('"seq":3,')), /not where it should be/],
+    [
+      "an entry twice",
+      (lines) => lines.flatMap((line) => (line.includes('"seq":3,') ? [line, line] : line)),
+      /not where/,
+    ],
+    ["another count of messages", edit(isEntry(3), { messageIndex: 9 }), /counts other messages/],
+    ["a phase that can't be", edit(isEntry(3), { type: "run:ended", data: run, messageIndex: 1 }), /can't happen/],
+    ["a message of no kind", edit(isEntry(2), { data: { message: { role: "god" } } }), /message/],
+    ["a number of a checkpoint out of range", edit(isKind("checkpoint"), { number: 1e300 }), /number/],
+    ["a checkpoint elsewhere", edit(isKind("checkpoint"), { entrySeq: 1 }), /does not fit/],
+    ["a time beyond all time", edit(isKind("checkpoint"), { createdAt: 9e15 }), /createdAt/],
+    ["a checkpoint named latest", edit(isKind("checkpoint"), { name: "latest" }), /name/],
+    ["a session with more entries than there are", edit(isKind("session"), { headSeq: 2 ** 50 }), /all of its/],
+    ["an id that is a path", edit(isKind("session"), { id: "../../../etc" }), /id/],
+    ["a commit that is not there", edit(isKind("checkpoint"), { snapshot: snapshot }), /is missing/],
+    ["a value with other content", edit(isKind("chunk"), { text: "{}" }), /size|hash|complete/],
+    ["a value of a gigantic size", edit(isKind("content"), { sizeBytes: 2 ** 40 }), /sizeBytes/],
+    ["an unknown record", (lines) => lines.toSpliced(2, 0, '{"record":"constructor"}'), /known record/],
+    ["a line that is not JSON", (lines) => lines.toSpliced(2, 0, "{"), /not a record/],
+    ["a value nested without end", (lines) => lines.toSpliced(2, 0, "[".repeat(100_000)), /too deep/],
+    ["a status it can't have", edit(isKind("session"), { status: "completed" }), /is not completed/],
+    ["state that is not there", edit((r) => r["type"] === "state:changed", { data: lost }), /missing/],
+    ["an artifact without content", edit(isKind("artifact"), { hash: "0".repeat(64) }), /is missing/],
+  ])("has %s", async (_, change, words) => {
+    await refuse(
+      forge(
+        (lines) => {
+          const changed = change(lines)
+          try {
+            seal(changed)
+          } catch {
+            // a line that is no JSON can't be counted
+          }
+          return changed
+        },
+        { seal: false },
+      ),
+      "CORRUPT",
+      words,
+    )
+  })
+
+  it("counts other records than it holds, or says another hash", async () => {
+    const wrong = forge(
+      (lines) => lines.with(-1, (lines.at(-1) as string).replace(/"entry":\d+/, '"entry":99999999')),
+      {
+        seal: false,
+      },
+    )
+    await refuse(wrong, "CORRUPT", /what it counts/)
+    await refuse(
+      forge((lines) => lines.with(1, `${lines[1]} `), { seal: false }),
+      "CORRUPT",
+      /written with/,
+    )
+  })
+
+  it("unfolds to more than it may, in many lines or in one", async () => {
+    const path = folder.file("bomb")
+    const [header] = gunzipSync(readFileSync(exported())).toString("utf8").split("\n")
+    writeFileSync(path, gzipSync(Buffer.concat([Buffer.from(`${header}\n`), Buffer.alloc(40 << 20, 32)])))
+    await refuse(path, "CORRUPT", /a line of more than/)
+    const options = { workspacePath: to.workspace, workFolder: join(to.stateDirectory, "work"), maxBytes: 5_000 }
+    await expectCode(importSession(to, { path: exported(), ...options }), "CORRUPT", /unfolds to more/)
+    expect(await footprint()).toEqual({ ...(before as object), work: [] })
+  })
+
+  it("leaves nothing behind when the database fails at the end", async () => {
+    const { driver } = to.store.context
+    await driver.run("CREATE TRIGGER broken BEFORE INSERT ON session_logs BEGIN SELECT RAISE(ABORT, 'no'); END")
+    await expect(importHere()).rejects.toThrow(/no/)
+    const after = (await footprint()) as { rows: object; refs: unknown[]; work: unknown[] }
+    expect(after).toMatchObject({ rows: (before as typeof after).rows, refs: [], work: [] })
+  })
+})
+
+const strange = { sessionId: "01890000-0000-7000-8000-000000000000", seq: 1 }
+const run = { runId: "r", outcome: "done" }
+const snapshot = { commit: "1".repeat(40), filesChanged: 0, insertions: 0, deletions: 0, skipped: [] }
+const lost = { full: true, set: { a: "f".repeat(64) }, removed: [] }
+
+function isEntry(seq: number) {
+  return (record: Record<string, unknown>) => record["record"] === "entry" && record["seq"] === seq
+}
