@@ -6,6 +6,7 @@ import { type EntryDraft, event, type Session, type SessionId, type ToolCall } f
 import { cleanupSessions } from "../session/cleanup-sessions.js"
 import { leaseName } from "../session/lease-row.js"
 import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
+import { clearNotes } from "./clear-notes.js"
 import { type SettledRestore, settleRestores } from "./settle-restores.js"
 import { settleRewinds } from "./settle-rewinds.js"
 
@@ -27,6 +28,7 @@ export async function recoverAll(context: TimeTravelContext): Promise<RecoverRes
   const restores = await settleRestores(context)
   const branches = await settleRewinds(context)
   const { interrupted } = await cleanupSessions(context.store)
+  await clearNotes(context, interrupted)
   const sessions: RecoveredSession[] = []
   for (const { id } of interrupted) sessions.push(await recoverSession(context, id))
   return { restores, sessions, branches }

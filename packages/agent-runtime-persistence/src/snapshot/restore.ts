@@ -74,7 +74,13 @@ export async function applyRestore(
   const { environment } = session
   const id = options.id ?? randomUUID()
   const { store, clock, step } = environment
-  writeJournal(store, { id, target: plan.target, safety: plan.safety, paths: options.paths, startedAt: clock.now() })
+  const noted = writeJournal(store, {
+    id,
+    target: plan.target,
+    safety: plan.safety,
+    paths: options.paths,
+    startedAt: clock.now(),
+  })
   step("restore:noted")
   const applied = await applyNoted(session, plan, id).catch((error) => {
     // Refused before anything was changed: there is nothing to finish.
