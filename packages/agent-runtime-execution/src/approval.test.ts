@@ -51,7 +51,7 @@ describe("a glob", () => {
   test.each([
     ["*.ts", ["a.ts", "x/y/a.ts"], ["a.tsx", "a.ts2", "ts"]],
     ["src/*.ts", ["src/a.ts"], ["src/x/a.ts", "a.ts", "xsrc/a.ts"]],
-    ["src/**", ["src/a", "src/x/y"], ["srcs/a"]],
+    ["src/**", ["src", "src/a", "src/x/y"], ["srcs/a", "x/src/a"]],
     ["src/**/*.ts", ["src/a.ts", "src/x/y/a.ts"], ["src/a.js"]],
     ["src", ["src", "src/a", "x/src/a"], ["srcs"]],
     ["./src/", ["src/a"], ["a"]],

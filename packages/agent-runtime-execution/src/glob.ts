@@ -1,10 +1,11 @@
 /** Path globs: `*` within a name, `**` across folders, `?`, `{a,b}`. Paths are relative, with forward slashes. */
 
-/** Compiles a glob. One without a slash fits a name in any folder; one that fits a folder fits all that is in it. */
+/** Compiles a glob. One without a slash fits a name in any folder; one that fits a folder fits all in it, and the other way round. */
 export function compileGlob(glob: string): (path: string) => boolean {
   const clean = glob.replace(/^\.?\//, "").replace(/\/$/, "")
   const anywhere = clean.includes("/") || clean === "**" ? "" : "(?:.*/)?"
-  const pattern = new RegExp(`^${anywhere}${translate(clean)}(?:/.*)?$`, "su")
+  const folder = clean.replace(/\/\*\*$/, "")
+  const pattern = new RegExp(`^${anywhere}${translate(folder)}(?:/.*)?$`, "su")
   return (path) => pattern.test(path === "." ? "" : path)
 }
 
