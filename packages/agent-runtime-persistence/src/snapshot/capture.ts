@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { isKeepupError, KeepupError, type SkippedPath, type SkipReason, type Snapshot } from "@ku0/agent-runtime-core"
 import { type BytePath, displayPath } from "./byte-path.js"
 import type { FolderFollower } from "./change-hints.js"
-import { replaceFile } from "./durable-file.js"
+import { replaceFile, syncAll } from "./durable-file.js"
 import { type Candidates, findChangesAt, findChangesExactly, type ScanContext } from "./find-changes.js"
 import { foldIndex, removeOldIndexes, writeIndex } from "./fold-index.js"
 import { formatCommit, objectId, parseCommit } from "./git-objects.js"
@@ -15,7 +15,7 @@ import { type Hashed, hashCandidates } from "./hash-candidates.js"
 import type { IgnoreRules } from "./ignore-rules.js"
 import { countLines } from "./line-counts.js"
 import { createPackWriter, type PackWriter } from "./pack-writer.js"
-import { checkpointRef, indexTreeRef, latestRef } from "./refs.js"
+import { checkpointRef, indexTreeRef, latestRef, type PreparedRef } from "./refs.js"
 import { type ScanState, saveScanState } from "./scan-state.js"
 import { canSeedFrom, seedFromUser } from "./seed-from-user.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
@@ -62,6 +62,7 @@ export async function capture(
   const overAt = isFirst ? Number.POSITIVE_INFINITY : started + request.timeBudgetMs
   const rules = await environment.readRules()
   const pack = createPackWriter(packFolder)
+  const prepared: PreparedRef[] = []
   try {
     step("capture:scan")
     const scanned = await scan(environment, state, rules, request, pack, overAt)
@@ -93,12 +94,14 @@ export async function capture(
     const id = objectId("commit", commit)
     pack.add(id, "commit", commit)
     step("capture:pack")
-    await pack.finish()
-    step("capture:refs")
     if (request.temporary !== true) {
-      if (request.checkpointId !== undefined) refs.write(checkpointRef(request.checkpointId), id)
-      refs.write(latestRef, id, request.checkpointId === undefined)
+      if (request.checkpointId !== undefined) prepared.push(refs.prepare(checkpointRef(request.checkpointId), id))
+      prepared.push(refs.prepare(latestRef, id))
     }
+    await pack.finish(prepared.map(({ temporary }) => temporary))
+    step("capture:refs")
+    for (const ref of prepared) ref.place()
+    await syncAll(prepared.map(({ folder }) => folder))
     step("capture:state")
     current.lastTree = tree
     current.lastCommit = id
@@ -123,6 +126,7 @@ export async function capture(
     return { snapshot, state: current }
   } catch (error) {
     pack.abandon()
+    for (const ref of prepared) ref.abandon()
     throw explainFailure(error)
   }
 }
@@ -213,7 +217,7 @@ function finishExact(environment: SnapshotEnvironment, state: ScanState): void {
   const { store, refs } = environment
   const isTooMuch = state.overlay.size >= foldAt || state.indexFile === null
   if (isTooMuch || [...state.overlay.values()].includes("ignored")) foldIndex(store, state)
-  if (refs.read(indexTreeRef) !== state.indexTree) refs.write(indexTreeRef, state.indexTree, false)
+  if (refs.read(indexTreeRef) !== state.indexTree) refs.write(indexTreeRef, state.indexTree)
   saveScanState(store, state)
   removeOldIndexes(store, state.indexFile)
 }

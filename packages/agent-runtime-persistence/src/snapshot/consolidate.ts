@@ -19,7 +19,13 @@ interface Pack {
 
 /** A pack is left alone while it is at least this many times larger than all smaller ones together. */
 const growth = 2
+const manyPacks = 10
 const staleTemporaryMs = 60 * 60_000
+
+/** Whether it is time to merge: a store stays under fifty files. */
+export function hasManyPacks({ packFolder }: SnapshotEnvironment): boolean {
+  return readdirSync(packFolder).filter((name) => name.endsWith(".idx")).length > manyPacks
+}
 
 /** Merges small packs so that sizes grow geometrically; with `everything`, all loose refs go into one file too. */
 export async function consolidatePacks(

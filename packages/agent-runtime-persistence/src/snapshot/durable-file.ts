@@ -1,6 +1,7 @@
 /** Files that are whole and on disk, or not there: temporary name, fsync, rename, fsync of the folder. */
 import { randomBytes } from "node:crypto"
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs"
+import { open } from "node:fs/promises"
 import { dirname } from "node:path"
 
 /** Replaces a file in one step. Without `durable` a power cut may bring the old content back, never a torn one. */
@@ -60,4 +61,14 @@ export function removeFile(path: string | Buffer): void {
 export function makeFolder(path: string, mode?: number): void {
   const first = mkdirSync(path, { recursive: true, ...(mode === undefined ? {} : { mode }) })
   if (first !== undefined) syncFolder(dirname(first))
+}
+
+/** Makes files and folders durable together: the disk needs one turn for all of them. */
+export async function syncAll(paths: readonly (string | Buffer)[]): Promise<void> {
+  await Promise.all(
+    paths.map(async (path) => {
+      const handle = await open(path, "r")
+      await handle.sync().finally(() => handle.close())
+    }),
+  )
 }

@@ -7,7 +7,7 @@ import { closeSync, fsync, openSync, readSync, renameSync, unlinkSync, writeSync
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { crc32, deflateSync } from "node:zlib"
-import { syncFolder, writeNewFile } from "./durable-file.js"
+import { syncAll, writeNewFile } from "./durable-file.js"
 import type { ObjectType } from "./git-objects.js"
 
 export interface PackWriter {
@@ -15,8 +15,8 @@ export interface PackWriter {
   has(id: string): boolean
   /** `deflated` may hold the compressed data, where it was made beside the main thread. */
   add(id: string, type: ObjectType, data: Buffer, deflated?: Buffer): void
-  /** Makes the pack visible and durable. Returns its name without extension, or null when nothing was added. */
-  finish(): Promise<string | null>
+  /** Makes the pack visible and durable, and other files durable with it. Returns its name without extension, or null when nothing was added. */
+  finish(together?: readonly string[]): Promise<string | null>
   /** Removes what was written. */
   abandon(): void
 }
@@ -67,20 +67,19 @@ export function createPackWriter(packFolder: string): PackWriter {
     return file
   }
 
-  async function finish(): Promise<string | null> {
+  async function finish(together: readonly string[] = []): Promise<string | null> {
     if (seen.size === 0) return null
     try {
       const trailer = file === undefined ? sealInMemory() : sealOnDisk()
       const name = `pack-${trailer.toString("hex")}`
       const indexFile = `${temporary}.idx`
       writeNewFile(indexFile, formatPackIndex(seen, offsets, checks, trailer), { durable: false, mode: 0o444 })
-      const index = openSync(indexFile, "r")
-      await Promise.all([makeDurable(openFile()), makeDurable(index)]).finally(() => closeSync(index))
+      await Promise.all([makeDurable(openFile()), syncAll([indexFile, ...together])])
       closeSync(openFile())
       file = undefined
       renameSync(temporary, join(packFolder, `${name}.pack`))
       renameSync(indexFile, join(packFolder, `${name}.idx`))
-      syncFolder(packFolder)
+      await syncAll([packFolder])
       return name
     } catch (error) {
       abandon()

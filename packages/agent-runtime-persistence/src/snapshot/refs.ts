@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto"
 import { readdirSync, readFileSync, renameSync, rmdirSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime-core"
-import { makeFolder, removeFile, replaceFile, syncFolder, writeNewFile } from "./durable-file.js"
+import { makeFolder, removeFile, replaceFile, writeNewFile } from "./durable-file.js"
 
 export const checkpointRefs = "refs/keepup/checkpoints/"
 /** The newest snapshot; what `git log` in the shadow repository shows. */
@@ -15,10 +15,19 @@ export const latestRef = "refs/heads/latest"
 /** The tree the index stands for. */
 export const indexTreeRef = "refs/keepup/index-tree"
 
+export interface PreparedRef {
+  readonly folder: string
+  readonly temporary: string
+  place(): void
+  abandon(): void
+}
+
 export interface RefStore {
   read(name: string): string | undefined
-  /** On disk when it returns, if durable. */
-  write(name: string, id: string, durable?: boolean): void
+  /** Writes the content of a ref under a temporary name; `place` makes it the ref. */
+  prepare(name: string, id: string): PreparedRef
+  /** Not durable by itself: only for refs that can be made again. */
+  write(name: string, id: string): void
   remove(names: readonly string[]): void
   list(prefix?: string): Map<string, string>
   /** Moves all refs into one file. */
@@ -69,23 +78,27 @@ export function createRefStore(gitDirectory: string): RefStore {
     return new Map([...refs].filter(([name]) => name.startsWith(prefix)))
   }
 
+  function prepare(name: string, id: string): PreparedRef {
+    const path = join(gitDirectory, name)
+    const temporary = join(gitDirectory, `tmp-ref-${randomBytes(6).toString("hex")}`)
+    makeFolder(dirname(path))
+    writeNewFile(temporary, `${id}\n`, { durable: false })
+    return {
+      folder: dirname(path),
+      temporary,
+      place: () => renameSync(temporary, path),
+      abandon: () => removeFile(temporary),
+    }
+  }
+
   return {
     read(name) {
       const id = readText(join(gitDirectory, name))?.trim()
       return id !== undefined && /^[0-9a-f]{40}$/.test(id) ? id : readPacked().get(name)
     },
-    write(name, id, durable = true) {
-      const path = join(gitDirectory, name)
-      const temporary = join(gitDirectory, `tmp-ref-${randomBytes(6).toString("hex")}`)
-      makeFolder(dirname(path))
-      try {
-        writeNewFile(temporary, `${id}\n`, { durable })
-        renameSync(temporary, path)
-      } catch (error) {
-        removeFile(temporary)
-        throw error
-      }
-      if (durable) syncFolder(dirname(path))
+    prepare,
+    write(name, id) {
+      prepare(name, id).place()
     },
     remove(names) {
       const packed = readPacked()

@@ -8,7 +8,6 @@ import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, unlinkSync } fro
 import { type FileHandle, open, symlink } from "node:fs/promises"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { type BytePath, displayPath, foldersAbove, parentOf } from "./byte-path.js"
-import { syncFolder } from "./durable-file.js"
 import { objectId } from "./git-objects.js"
 import type { RestoreWork } from "./restore-plan.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
@@ -24,14 +23,19 @@ export interface AppliedRestore {
 
 const atOnce = 16
 
-/** `stagingName` is a folder in the workspace that no snapshot ever holds. */
+/**
+ * `stagingName` is a folder in the workspace that no snapshot ever holds. Content is staged while the note of the
+ * restore becomes durable; nothing of the user's is changed before `noted` resolves.
+ */
 export async function applyRestoreWork(
   environment: SnapshotEnvironment,
   work: RestoreWork,
   stagingName: string,
+  noted: Promise<void>,
 ): Promise<AppliedRestore> {
   const { files, step } = environment
   files.refresh()
+  noted.catch(() => {}) // it is awaited below, but staging may fail before
   const staging = files.resolve(stagingName)
   removeStaging(staging)
   step("restore:check")
@@ -43,8 +47,8 @@ export async function applyRestoreWork(
       step("restore:stage")
       mkdirSync(staging, 0o700)
       await stageAll(environment, writes, stagingName)
-      syncFolder(staging)
     }
+    await noted
     step("restore:recheck")
     files.refresh()
     for (const { path, before } of writes) refuseChanged(environment, path, before)

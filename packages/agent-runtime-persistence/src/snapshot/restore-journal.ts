@@ -1,7 +1,7 @@
 /** A note on disk while a restore changes files, so that after a crash it can be finished or taken back. */
 import { readdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
-import { removeFile, replaceFile } from "./durable-file.js"
+import { dirname, join } from "node:path"
+import { removeFile, replaceFile, syncAll } from "./durable-file.js"
 
 export interface RestoreJournal {
   readonly id: string
@@ -17,8 +17,11 @@ export function stagingName(id: string): string {
   return `.keepup-restore-${id}`
 }
 
-export function writeJournal(store: string, journal: RestoreJournal): void {
-  replaceFile(join(store, "restores", `${journal.id}.json`), `${JSON.stringify(journal)}\n`, { durable: true })
+/** On disk when it resolves; nothing may be changed before. */
+export async function writeJournal(store: string, journal: RestoreJournal): Promise<void> {
+  const file = join(store, "restores", `${journal.id}.json`)
+  replaceFile(file, `${JSON.stringify(journal)}\n`, { durable: false })
+  await syncAll([file, dirname(file)])
 }
 
 export function removeJournal(store: string, id: string): void {

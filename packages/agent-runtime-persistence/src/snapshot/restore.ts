@@ -82,7 +82,7 @@ export async function applyRestore(
     startedAt: clock.now(),
   })
   step("restore:noted")
-  const applied = await applyNoted(session, plan, id).catch((error) => {
+  const applied = await applyNoted(session, plan, id, noted).catch((error) => {
     // Refused before anything was changed: there is nothing to finish.
     if (error instanceof KeepupError && error.code === "CONFLICT") removeJournal(store, id)
     throw error
@@ -90,10 +90,16 @@ export async function applyRestore(
   return await closeNote(session, id, { ...applied, plan, safety }, options)
 }
 
-function applyNoted(session: StoreSession, plan: RestoreWork, id: string): Promise<AppliedRestore> {
+/** `noted` resolves when the note is on disk. */
+function applyNoted(
+  session: StoreSession,
+  plan: RestoreWork,
+  id: string,
+  noted: Promise<void>,
+): Promise<AppliedRestore> {
   session.touch([...plan.writes, ...plan.deletes].map(({ path }) => path))
   session.touch([...plan.makeFolders, ...plan.removeFolders])
-  return applyRestoreWork(session.environment, plan, stagingName(id))
+  return applyRestoreWork(session.environment, plan, stagingName(id), noted)
 }
 
 async function closeNote({ environment }: StoreSession, id: string, outcome: RestoreOutcome, hooks: RestoreHooks) {
@@ -120,7 +126,7 @@ export async function settleRestore(
     between: [journal.safety, journal.target],
     ...(journal.paths === undefined ? {} : { paths: journal.paths }),
   })
-  const applied = await applyNoted(session, prepared.plan, journal.id)
+  const applied = await applyNoted(session, prepared.plan, journal.id, Promise.resolve())
   return await closeNote(session, journal.id, { ...applied, ...prepared }, hooks)
 }
 

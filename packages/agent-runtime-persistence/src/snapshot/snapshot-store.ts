@@ -9,7 +9,7 @@ import { displayPath, toBytePath } from "./byte-path.js"
 import { describeSkipped, readSnapshotCommit } from "./capture.js"
 import { type ChangeHints, watchChanges } from "./change-hints.js"
 import { checkStore, repairStore, type StoreReport } from "./check-store.js"
-import { collectGarbage, consolidatePacks, ownObjects } from "./consolidate.js"
+import { collectGarbage, consolidatePacks, hasManyPacks, ownObjects } from "./consolidate.js"
 import { describeChanges, type SnapshotChange } from "./diff-snapshots.js"
 import { treeMode } from "./git-objects.js"
 import { createGit } from "./git-process.js"
@@ -141,7 +141,6 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
   // One process tidies at a time; snapshots go on meanwhile. Taken before the store's lock, never inside it.
   const tidyLock = createStoreLock(join(environment.store, "tidy.db"), options.lockTimeoutMs ?? 30_000)
   let background: Promise<unknown> = Promise.resolve()
-  let capturesSincePack = 0
 
   /** Housekeeping never fails a snapshot: what it could not do, the next one tries again. */
   function inBackground(work: () => Promise<unknown>): void {
@@ -162,8 +161,7 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
 
   function keepHouse(snapshot: Snapshot): void {
     if (!snapshot.owned) inBackground(() => ownObjects(environment, lock))
-    if (++capturesSincePack < 40) return
-    capturesSincePack = 0
+    if (!hasManyPacks(environment)) return
     inBackground(() => consolidatePacks(environment, lock))
   }
 
