@@ -2,17 +2,12 @@
 import { randomUUID } from "node:crypto"
 import type { ArtifactId, SessionId, Tool } from "@ku0/agent-runtime-core"
 import {
-  createEditFileTool,
+  type ApprovalOptions,
+  createApproval,
   createFileContextTracker,
-  createListFilesTool,
-  createReadFileTool,
-  createRunCommandTool,
-  createSearchFilesTool,
-  createSpawnAgentTool,
   createTodoList,
-  createTodoListTool,
+  createTools,
   createWorkspace,
-  createWriteFileTool,
   type FileContextTracker,
   type KeepArtifact,
   type SpawnSession,
@@ -31,6 +26,8 @@ export interface CreateAgentToolsOptions {
   readonly workspacePath: string
   /** What the session handed over before: the file context and the todo list among it. */
   readonly state: Readonly<Record<string, unknown>>
+  /** What its rules hide from the agent, lists and searches hide too. */
+  readonly approval?: ApprovalOptions
   readonly spawnSession: SpawnSession
   readonly findSession: (callId: string) => Promise<{ sessionId: string; status: string } | undefined>
 }
@@ -39,19 +36,16 @@ export function createAgentTools(runtime: Runtime, held: HeldSession, options: C
   const { workspacePath, state, spawnSession, findSession } = options
   const tracker = createFileContextTracker({ workspacePath, eventBus: held.bus, state: state["fileContext"] })
   const workspace = createWorkspace({ workspacePath, protectedPaths: [runtime.stateDirectory] })
-  const files = { workspace, context: tracker.getHandle(held.id) }
   const todo = createTodoList(state["todo"])
-  const env = definedOnly(runtime.environment)
-  const tools = [
-    createReadFileTool(files),
-    createWriteFileTool(files),
-    createEditFileTool(files),
-    createListFilesTool({ workspace }),
-    createSearchFilesTool({ workspace, env }),
-    createRunCommandTool({ workspace, env, keepArtifact: keepArtifact(runtime, held.id) }),
-    createTodoListTool(todo),
-    createSpawnAgentTool({ spawnSession, findSession, emit: held.emit }),
-  ]
+  const tools = createTools({
+    workspace,
+    context: tracker.getHandle(held.id),
+    todo,
+    env: definedOnly(runtime.environment),
+    keepArtifact: keepArtifact(runtime, held.id),
+    spawn: { spawnSession, findSession, emit: held.emit },
+    ...(options.approval && { approval: createApproval(options.approval) }),
+  })
   return { tools, tracker, todo }
 }
 

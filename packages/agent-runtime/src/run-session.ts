@@ -97,6 +97,7 @@ async function runLoop(
   const { tools, tracker, todo } = createAgentTools(runtime, held, {
     workspacePath: session.workspacePath,
     state,
+    ...(options.approval && { approval: options.approval }),
     spawnSession: spawnFrom(runtime, held, options),
     findSession: async (callId) => {
       const child = await findSpawned(runtime, session.id, callId)
@@ -215,8 +216,8 @@ async function findStartFacts(runtime: Runtime, sessionId: SessionId, callId: st
   for (let before = Number.MAX_SAFE_INTEGER; ; ) {
     const page = await runtime.store.log.read(sessionId, { before, direction: "backward", limit: 200 })
     for (const { type, data } of page) {
-      const facts = data as Readonly<Record<string, unknown>>
-      if (type === "tool:started" && facts["callId"] === callId) return facts
+      const started = data as { callId?: unknown; facts?: Readonly<Record<string, unknown>> }
+      if (type === "tool:started" && started.callId === callId) return started.facts
     }
     const last = page.at(-1)
     if (last === undefined) return undefined
