@@ -42,6 +42,13 @@ export { defaultRetention, planPrune, type RetentionPolicy } from "./checkpoint/
 export { CheckpointService, type CheckpointServiceOptions } from "./checkpoint/checkpoint-service.js"
 export { type ReadGitFactsOptions, readGitFacts } from "./checkpoint/git-facts.js"
 export type { PruneResult } from "./checkpoint/prune-checkpoints.js"
+export { type FillHandoffPathOptions, fillHandoffPath } from "./handoff/handoff-path.js"
+export { type Handoff, readHandoff, renderHandoff } from "./handoff/render-handoff.js"
+export {
+  type WriteHandoffSectionOptions,
+  type WriteHandoffSectionResult,
+  writeHandoffSection,
+} from "./handoff/write-handoff-section.js"
 export { type RecoveredSession, type RecoverResult, recoverAll, recoverSession } from "./recovery/recover-session.js"
 export { type SettledRestore, settleRestores } from "./recovery/settle-restores.js"
 export { settleRewinds } from "./recovery/settle-rewinds.js"
