@@ -2,14 +2,14 @@
  * Takes one snapshot: find what may have changed, hash it, write one pack, then the refs, then what the next snapshot
  * can build on. Each step is durable before the next one starts.
  */
-import { existsSync, unlinkSync } from "node:fs"
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { isKeepupError, KeepupError, type SkippedPath, type SkipReason, type Snapshot } from "@ku0/agent-runtime-core"
 import { type BytePath, displayPath } from "./byte-path.js"
 import type { FolderFollower } from "./change-hints.js"
-import { replaceFile, syncAll } from "./durable-file.js"
+import { syncAll } from "./durable-file.js"
 import { type Candidates, findChangesAt, findChangesExactly, type ScanContext } from "./find-changes.js"
-import { foldIndex, removeOldIndexes, writeIndex } from "./fold-index.js"
+import { foldIndex, removeOldIndexes } from "./fold-index.js"
 import { formatCommit, objectId, parseCommit } from "./git-objects.js"
 import { type Hashed, hashCandidates } from "./hash-candidates.js"
 import type { IgnoreRules } from "./ignore-rules.js"
@@ -17,9 +17,9 @@ import { countLines } from "./line-counts.js"
 import { createPackWriter, type PackWriter } from "./pack-writer.js"
 import { checkpointRef, indexTreeRef, latestRef, type PreparedRef } from "./refs.js"
 import { type ScanState, saveScanState } from "./scan-state.js"
-import { canSeedFrom, seedFromUser } from "./seed-from-user.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import { formatSnapshotMessage, parseSnapshotMessage } from "./snapshot-message.js"
+import { startSeeded } from "./start-seeded.js"
 import { compareTrees, editTree } from "./trees.js"
 
 export interface CaptureRequest {
@@ -156,7 +156,7 @@ async function scan(
       if (candidates !== undefined) return { kind: "hinted", candidates: withPaths(candidates, also), state }
       state.rules = "" // it may have read some folders already: read all of them again
     }
-    const seeded = state.lastCommit === null ? await seed(environment, state, rules, pack) : undefined
+    const seeded = state.lastCommit === null ? startSeeded(environment, context, pack) : undefined
     const candidates = await findChangesExactly(seeded === undefined ? context : { ...context, seeded })
     return { kind: "exact", candidates: withPaths(candidates, also), state }
   } catch (error) {
@@ -173,31 +173,6 @@ async function scan(
 function withPaths(candidates: Candidates, also: Set<BytePath>): Candidates {
   for (const path of also) candidates.paths.add(path)
   return candidates
-}
-
-/** Starts from the user's own index where that is certain. Returns what it knows, by folder. */
-async function seed(environment: SnapshotEnvironment, state: ScanState, rules: IgnoreRules, pack: PackWriter) {
-  const { repository, userConfig, store, step } = environment
-  if (repository === undefined || !canSeedFrom(repository, userConfig)) return undefined
-  const alternates = join(store, "objects/info/alternates")
-  replaceFile(alternates, `${join(repository.commonDirectory, "objects")}\n`, { durable: true })
-  step("capture:borrowed")
-  environment.reader.renew()
-  const found = await seedFromUser({ ...environment, repository, userConfig, rules })
-  if (found === undefined || found.entries.length === 0) {
-    unlinkSync(alternates)
-    environment.reader.renew()
-    return undefined
-  }
-  for (const [id, data] of found.newTrees) {
-    pack.add(id, "tree", data)
-    environment.reader.keepTree(id, data)
-  }
-  state.indexFile = writeIndex(store, found.entries)
-  state.indexTree = found.tree
-  state.lastTree = found.tree
-  state.fileCount = found.entries.length
-  return found.byFolder
 }
 
 function applySeen(state: ScanState, candidates: Candidates, hashed: Hashed): void {

@@ -15,8 +15,9 @@ const namePrefix = "index-"
 
 /** Writes a new index and changes the state to use it. The state's last tree must hold exactly index and overlay. */
 export function foldIndex(store: string, state: ScanState): void {
-  const old = state.indexFile === null ? [] : parseIndex(readFileSync(join(store, state.indexFile))).entries
-  state.indexFile = writeIndex(store, merge(old, state.overlay))
+  const old = state.indexFile === null ? state.seed : parseIndex(readFileSync(join(store, state.indexFile))).entries
+  delete state.seed
+  state.indexFile = writeIndex(store, merge(old ?? [], state.overlay))
   state.indexTree = state.lastTree
   // A file that was touched just now is looked at again next time, whatever git says of it.
   for (const [path, known] of state.overlay) {

@@ -12,6 +12,8 @@ export interface IndexEntry {
   readonly stat: FileStat
   /** 0, or 1 to 3 for an unmerged path. */
   readonly stage: number
+  /** The user told git not to look at the file. */
+  readonly assumeUnchanged: boolean
   readonly skipWorktree: boolean
   readonly intentToAdd: boolean
 }
@@ -58,6 +60,7 @@ export function parseIndex(data: Buffer): ParsedIndex {
       id: data.toString("hex", at + 40, at + 60),
       stat: data.toString("hex", at, at + 40),
       stage: (flags >> 12) & 3,
+      assumeUnchanged: (flags & 0x8000) !== 0,
       skipWorktree: (extended & 0x4000) !== 0,
       intentToAdd: (extended & 0x2000) !== 0,
     })

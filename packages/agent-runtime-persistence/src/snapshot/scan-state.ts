@@ -15,6 +15,7 @@ import {
 } from "./directory-table.js"
 import { replaceFile } from "./durable-file.js"
 import type { FileStat } from "./file-stat.js"
+import type { WritableEntry } from "./git-index.js"
 import { emptyTree } from "./git-objects.js"
 
 /** A path whose present content is not what the index says. */
@@ -32,6 +33,8 @@ export type Overlay = KnownFile | "gone" | "ignored"
 export interface ScanState {
   /** Name of the index file in the store, or null before the first one. */
   indexFile: string | null
+  /** Entries of the first index, until it is written. */
+  seed?: readonly WritableEntry[]
   /** The tree whose files the index lists. */
   indexTree: string
   lastCommit: string | null
@@ -124,7 +127,7 @@ export function saveScanState(store: string, state: ScanState): void {
     replaceFile(join(store, directoriesFile), seal(text), { durable: false })
     saved.set(directories, table)
   }
-  const { overlay, skipped, forced, directories: _table, ...rest } = state
+  const { overlay, skipped, forced, directories: _table, seed: _seed, ...rest } = state
   const body = JSON.stringify({ ...rest, overlay: [...overlay], skipped: [...skipped], forced: [...forced] })
   replaceFile(join(store, stateFile), seal(body), { durable: false })
 }

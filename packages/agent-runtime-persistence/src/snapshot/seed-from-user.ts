@@ -5,7 +5,6 @@
 import { readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { type BytePath, foldersAbove, nameOf, parentOf } from "./byte-path.js"
-import { withoutSize } from "./file-stat.js"
 import { type IndexEntry, type ParsedIndex, parseIndex } from "./git-index.js"
 import { formatTree, objectId, type TreeEntry, treeMode } from "./git-objects.js"
 import type { Git } from "./git-process.js"
@@ -14,11 +13,13 @@ import type { ObjectReader } from "./object-reader.js"
 import { mayConvert, type UserRepository } from "./user-repository.js"
 
 export interface Seed {
-  readonly entries: IndexEntry[]
+  readonly entries: readonly IndexEntry[]
   readonly tree: string
   /** Trees the user's repository does not have. */
-  readonly newTrees: Map<string, Buffer>
-  readonly byFolder: Map<BytePath, Set<BytePath>>
+  readonly newTrees: ReadonlyMap<string, Buffer>
+  readonly byFolder: ReadonlyMap<BytePath, ReadonlySet<BytePath>>
+  /** Files of which the index does not say anything certain: their content must be read. */
+  readonly uncertain: BytePath[]
 }
 
 export interface SeedOptions {
@@ -29,31 +30,32 @@ export interface SeedOptions {
   readonly rules: IgnoreRules
 }
 
-/** The user's index, cleaned; undefined when it can't be trusted or used. Objects must be borrowed before. */
-export async function seedFromUser(options: SeedOptions): Promise<Seed | undefined> {
-  const { repository, rules } = options
+/** The user's index, cleaned; undefined when it can't be trusted or used. */
+export function readSeed({ repository, rules }: Pick<SeedOptions, "repository" | "rules">): Seed | undefined {
   const index = readUserIndex(repository)
   if (index === undefined) return undefined
   const prefix = repository.prefix === "" ? "" : `${repository.prefix}/`
   const touched = new Set<BytePath>()
   const entries: IndexEntry[] = []
+  const uncertain: BytePath[] = []
   const excludedFolders = new Map<BytePath, boolean>()
   for (const entry of index.parsed.entries) {
     if (!entry.path.startsWith(prefix)) continue
     const path = entry.path.slice(prefix.length)
     if (isPlain(entry) && !rules.isExcluded(path, false) && !isFolderExcluded(parentOf(path), rules, excludedFolders)) {
-      entries.push(isRacy(entry, index.second) ? { ...entry, path, stat: withoutSize(entry.stat) } : { ...entry, path })
+      entries.push(prefix === "" ? entry : { ...entry, path })
+      if (entry.assumeUnchanged || isRacy(entry, index.second)) uncertain.push(path)
     } else for (const folder of ["", ...foldersAbove(path)]) touched.add(folder)
   }
-  const trusted = await distrustConverted(entries, options)
+  if (entries.length === 0) return undefined
   const newTrees = new Map<string, Buffer>()
   const known = new Map<BytePath, string>()
   for (const [path, id] of index.parsed.trees) {
     const inner = path === repository.prefix ? "" : path.startsWith(prefix) ? path.slice(prefix.length) : undefined
     if (inner !== undefined && !touched.has(inner)) known.set(inner, id)
   }
-  const tree = buildTree(trusted, known, newTrees)
-  return { entries: trusted, tree, newTrees, byFolder: groupByFolder(trusted) }
+  const tree = buildTree(entries, known, newTrees)
+  return { entries, tree, newTrees, byFolder: groupByFolder(entries), uncertain }
 }
 
 /** Whether borrowing from this repository can work at all. */
@@ -98,22 +100,22 @@ function isFolderExcluded(folder: BytePath, rules: IgnoreRules, known: Map<ByteP
 
 /**
  * Git may have changed bytes between disk and object (line ends, filters, encodings). A size that differs gives most
- * away; for filters, which may keep the size, git's attributes are asked. Such files are hashed as they are.
+ * away; for filters, which may keep the size, git's attributes are asked. Objects must be borrowed before.
  */
-async function distrustConverted(entries: IndexEntry[], options: SeedOptions): Promise<IndexEntry[]> {
+export async function findConverted(entries: readonly IndexEntry[], options: SeedOptions): Promise<BytePath[]> {
   const [sizes, filtered] = await Promise.all([
     options.reader.describe(entries.map((entry) => entry.id)),
     listFiltered(entries, options),
   ])
-  return entries.map((entry, i) => {
+  const converted = entries.filter((entry, i) => {
     const size = Number.parseInt(entry.stat.slice(72), 16)
     const found = sizes[i]
-    const isCertain = found?.type === "blob" && found.size % 2 ** 32 === size && !filtered.has(entry.path)
-    return isCertain ? entry : { ...entry, stat: withoutSize(entry.stat) }
+    return found?.type !== "blob" || found.size % 2 ** 32 !== size || filtered.has(entry.path)
   })
+  return converted.map(({ path }) => path)
 }
 
-async function listFiltered(entries: IndexEntry[], options: SeedOptions): Promise<Set<BytePath>> {
+async function listFiltered(entries: readonly IndexEntry[], options: SeedOptions): Promise<Set<BytePath>> {
   const { git, repository, userConfig } = options
   const hasAttributes =
     mayConvert(userConfig) ||

@@ -241,8 +241,14 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
       session.watcher ??= await watchChanges(environment)
       return session.watcher !== undefined
     },
-    check: () => checkStore(environment),
-    repair: () => lock.hold(() => repairStore(session)),
+    async check() {
+      await background
+      return tidyLock.hold(() => checkStore(environment))
+    },
+    async repair() {
+      await background
+      return tidyLock.hold(() => lock.hold(() => repairStore(session)))
+    },
     async consolidate() {
       await background
       await tidyLock.hold(async () => {

@@ -1,0 +1,55 @@
+/**
+ * Begins the first snapshot in a git repository from the user's own index: borrows its objects, lets git compare the
+ * files with it at once, and meanwhile works out what of it is certain.
+ */
+import { join } from "node:path"
+import { KeepupError } from "@ku0/agent-runtime-core"
+import { type BytePath, nameOf, parentOf } from "./byte-path.js"
+import { replaceFile } from "./durable-file.js"
+import { fileVersion, listStale, type ScanContext } from "./find-changes.js"
+import type { PackWriter } from "./pack-writer.js"
+import { canSeedFrom, findConverted, readSeed, type Seed, type SeedOptions } from "./seed-from-user.js"
+import type { SnapshotEnvironment } from "./snapshot-environment.js"
+
+/** Changes the state to start from the seed. Undefined where there is nothing to start from: then every file is read. */
+export function startSeeded(
+  environment: SnapshotEnvironment,
+  context: ScanContext,
+  pack: PackWriter,
+): ScanContext["seeded"] {
+  const { repository, userConfig, store, step, reader } = environment
+  if (repository === undefined || !canSeedFrom(repository, userConfig)) return undefined
+  const indexFile = join(repository.gitDirectory, "index")
+  const version = fileVersion(indexFile)
+  if (version === "none") return undefined
+  const comparing = listStale(context, indexFile, repository.prefix)
+  comparing.catch(() => {}) // awaited below, unless there is no seed
+  const seed = readSeed({ repository, rules: context.rules })
+  if (seed === undefined) return undefined
+  const alternates = join(store, "objects/info/alternates")
+  replaceFile(alternates, `${join(repository.commonDirectory, "objects")}\n`, { durable: true })
+  step("capture:borrowed")
+  reader.renew()
+  for (const [id, data] of seed.newTrees) {
+    pack.add(id, "tree", data)
+    reader.keepTree(id, data)
+  }
+  const { state } = context
+  state.seed = seed.entries
+  state.indexTree = seed.tree
+  state.lastTree = seed.tree
+  state.fileCount = seed.entries.length
+  const stale = listUncertain({ ...environment, repository, rules: context.rules }, seed, comparing).then((paths) => {
+    if (fileVersion(indexFile) === version) return paths
+    // Git and we may have read two different ones: the whole snapshot is begun again, without it.
+    throw new KeepupError("CORRUPT", "The user's index changed while it was read.")
+  })
+  stale.catch(() => {}) // the scan awaits it, unless something else fails first
+  return { byFolder: seed.byFolder, stale }
+}
+
+async function listUncertain(options: SeedOptions, seed: Seed, comparing: Promise<BytePath[]>): Promise<BytePath[]> {
+  const [stale, converted] = await Promise.all([comparing, findConverted(seed.entries, options)])
+  const isKnown = (path: BytePath) => seed.byFolder.get(parentOf(path))?.has(nameOf(path)) === true
+  return [...stale.filter(isKnown), ...converted, ...seed.uncertain]
+}
