@@ -1,12 +1,13 @@
 /**
  * Builds one package or app with what it needs, or all of them: `node scripts/build.mjs [name]`.
- * JavaScript by esbuild (one entry for each `exports` subpath with a "@ku0/source", npm and workspace packages left outside),
- * declarations by `tsc -b`. What an earlier build left and this one did not write is removed.
+ * JavaScript by esbuild (one entry for each `exports` subpath with a "@ku0/source", npm and workspace packages left outside;
+ * an app with a `bin` becomes bundles instead), declarations by `tsc -b`. What an earlier build left and this one did not write is removed.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, readdirSync, rmSync } from "node:fs"
 import { join, normalize, relative, resolve } from "node:path"
 import { build } from "esbuild"
+import { bundleApp } from "./bundle-app.mjs"
 import { listMembers, membersFor, root } from "./workspace.mjs"
 
 const started = Date.now()
@@ -16,7 +17,7 @@ const present = members.filter((member) => member.hasContent)
 for (const member of members) if (!member.hasContent) console.log(`${member.folder}: nothing to build yet`)
 
 try {
-  await Promise.all(present.map(bundle))
+  await Promise.all(present.map((member) => (member.manifest.bin ? bundleProgram(member) : bundle(member))))
   declare(present)
   console.log(
     `Built ${present.map((member) => member.folder).join(", ")} in ${((Date.now() - started) / 1000).toFixed(1)} s`,
@@ -55,6 +56,11 @@ async function bundle(member) {
     )
   }
   removeStale(join(folder, "dist"), /\.js(\.map)?$/, (path) => written.has(path))
+}
+
+async function bundleProgram(member) {
+  const written = new Set(await bundleApp(member))
+  removeStale(join(root, member.folder, "dist"), /\.c?js(\.map)?$/, (path) => written.has(path))
 }
 
 function declare(members) {

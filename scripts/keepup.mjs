@@ -4,7 +4,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { root } from "./workspace.mjs"
 
-const main = join(root, "apps/cli/src/main.ts")
+const main = join(root, "apps/cli/src/keepup.ts")
 if (existsSync(main)) {
   const result = spawnSync(
     process.execPath,

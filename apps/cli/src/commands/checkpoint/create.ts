@@ -1,0 +1,78 @@
+/** `checkpoint create`: keeps the workspace and the conversation as they are now. */
+import { readFileSync } from "node:fs"
+import { basename, resolve } from "node:path"
+import { type Checkpoint, KeepupError, type Runtime, type Session, shortId } from "@ku0/agent-runtime"
+import { describeFiles } from "../../checkpoint-table.js"
+import type { Command } from "../../command.js"
+import type { Context } from "../../context.js"
+import { checkpointToJson } from "../../output/json.js"
+import { oneLine, plural } from "../../output/text.js"
+import { findSession } from "../../references.js"
+
+export const createCommand: Command = {
+  summary: "keep the files and the conversation as they are now",
+  description: [
+    "Works in any folder: where there is no session yet, one is started. Every file is kept except what ignore rules leave " +
+      "out and files that are too large; the checkpoint says what it does not hold.",
+  ],
+  options: [
+    { flags: "-n, --name <NAME>", summary: "what to call it" },
+    { flags: "-m, --note <TEXT>", summary: "why it was made" },
+    { flags: "--state <FILE>", summary: "a JSON object to keep with it (- reads standard input)", completes: "file" },
+  ],
+  examples: [
+    { command: "keepup checkpoint create --name before-refactor", does: "Before something risky" },
+    { command: "keepup checkpoint create -m 'tests pass'", does: "With a note to yourself" },
+  ],
+  exits: ["NOT_FOUND", "SESSION_RUNNING", "CONFLICT"],
+  async run(context, input) {
+    const state = await readState(context, input.option("state"))
+    const runtime = await context.openRuntime()
+    const session = (await findSession(context)) ?? (await startSession(context, runtime))
+    const checkpoint = (await runtime.manager.take({
+      sessionId: session.id,
+      trigger: "manual",
+      ...(input.has("name") && { name: input.option("name") ?? "" }),
+      ...(input.has("note") && { note: input.option("note") ?? "" }),
+      ...(state && { state }),
+    })) as Checkpoint
+    context.answer({ checkpoint: checkpointToJson(checkpoint) }, () => describe(checkpoint, session))
+  },
+}
+
+async function startSession(context: Context, { store }: Runtime): Promise<Session> {
+  const { workspacePath } = context
+  const session = await store.sessions.create({ workspacePath, name: basename(workspacePath), agentType: "manual" })
+  context.remark(`There was no session in ${workspacePath} yet: started ${shortId(session.id)}.`)
+  return session
+}
+
+async function readState(context: Context, file: string | undefined): Promise<Record<string, unknown> | undefined> {
+  if (file === undefined) return undefined
+  const { machine } = context
+  try {
+    const text = file === "-" ? await machine.readInput() : readFileSync(resolve(machine.currentDirectory, file))
+    const value: unknown = JSON.parse(text.toString("utf8"))
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    if (code === "ENOENT") throw new KeepupError("NOT_FOUND", `There is no file ${file}.`, { cause })
+    throw new KeepupError("INVALID_INPUT", `The state in ${file} can't be read: ${message}.`, { cause })
+  }
+  throw new KeepupError("INVALID_INPUT", `The state in ${file} must be a JSON object.`)
+}
+
+function describe(checkpoint: Checkpoint, session: Session): string {
+  const name = checkpoint.name === null ? "" : ` "${oneLine(checkpoint.name)}"`
+  const skipped = checkpoint.snapshot?.skipped ?? []
+  const lines = [
+    `Checkpoint #${checkpoint.number}${name} created at message #${checkpoint.messageIndex} of "${oneLine(session.name)}".`,
+    `Files: ${describeFiles(checkpoint)}. Go back with: keepup checkpoint restore ${checkpoint.number}`,
+  ]
+  if (skipped.length > 0) {
+    const shown = skipped.slice(0, 5).map(({ path, reason }) => `${oneLine(path)} (${reason})`)
+    const more = skipped.length > 5 ? ` and ${plural(skipped.length - 5, "more", "more")}` : ""
+    lines.push(`Not in it: ${shown.join(", ")}${more}.`)
+  }
+  return lines.join("\n")
+}

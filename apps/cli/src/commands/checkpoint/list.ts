@@ -1,0 +1,66 @@
+/** `checkpoint list`: the timeline of a session and the table under it. */
+import { type Checkpoint, type CheckpointTrigger, checkpointTriggers, type Session, shortId } from "@ku0/agent-runtime"
+import { renderCheckpoints } from "../../checkpoint-table.js"
+import type { Command } from "../../command.js"
+import type { Context } from "../../context.js"
+import { checkpointToJson, sessionToJson } from "../../output/json.js"
+import { oneLine, plural } from "../../output/text.js"
+import { getSession } from "../../references.js"
+
+export const listCommand: Command = {
+  summary: "the timeline of a session: every place you can go back to",
+  options: [
+    { flags: "-a, --all", summary: "every checkpoint, not only the newest" },
+    { flags: "--limit <N>", summary: "at most this many, the newest; 50 unless told", isCount: true },
+    { flags: "--trigger <TRIGGER>", summary: "only those taken for this", choices: checkpointTriggers },
+  ],
+  examples: [
+    { command: "keepup checkpoint list", does: "Where you can go back to" },
+    { command: "keepup checkpoint list --trigger manual", does: "Only those you made yourself" },
+  ],
+  exits: ["NOT_FOUND"],
+  async run(context, input) {
+    const session = await getSession(context)
+    const { store } = await context.openRuntime()
+    const trigger = input.option("trigger") as CheckpointTrigger | undefined
+    const limit = input.flag("all") ? Number.POSITIVE_INFINITY : (input.count("limit") ?? 50)
+    const checkpoints: Checkpoint[] = []
+    for (let before = Number.MAX_SAFE_INTEGER; checkpoints.length < limit; ) {
+      const wanted = trigger === undefined ? Math.min(limit - checkpoints.length, 1_000) : 1_000
+      const page = await store.checkpoints.list(session.id, { limit: wanted, before })
+      checkpoints.push(...page.filter((one) => trigger === undefined || one.trigger === trigger))
+      if (page.length < wanted) break
+      before = (page.at(-1) as Checkpoint).number
+    }
+    const shown = checkpoints.slice(0, limit).reverse()
+    const document = { session: sessionToJson(session), checkpoints: shown.map(checkpointToJson) }
+    const branches = context.flags.json
+      ? []
+      : await store.sessions.list({ workspacePath: session.workspacePath, limit: 200 })
+    context.answer(document, () => renderList(context, session, shown, branches))
+  },
+}
+
+function renderList(
+  context: Context,
+  session: Session,
+  checkpoints: readonly Checkpoint[],
+  sessions: readonly Session[],
+): string {
+  const { styles } = context
+  const title = `${styles.bold(oneLine(session.name))}  ${styles.dim(`${shortId(session.id)}, ${session.status}`)}`
+  if (checkpoints.length === 0) {
+    return `${title}\n\nNo checkpoints yet. \`keepup checkpoint create\` makes one.`
+  }
+  const hidden = session.checkpointCount - checkpoints.length
+  const lines = [title, "", renderCheckpoints(context, checkpoints)]
+  if (hidden > 0) lines.push(styles.dim(`${plural(hidden, "more checkpoint")} not shown: --all, --limit, --trigger.`))
+  const branches = checkpoints.flatMap(({ id, number }) =>
+    sessions
+      .filter(({ forkedFromCheckpointId }) => forkedFromCheckpointId === id)
+      .map((one) => `#${number} --> ${styles.cyan(shortId(one.id))} ${oneLine(one.name)}`),
+  )
+  if (branches.length > 0) lines.push("", "Branches:", ...branches)
+  lines.push("", `Use ${styles.cyan("keepup rewind <#>")} to restore to a checkpoint.`)
+  return lines.join("\n")
+}

@@ -1,0 +1,51 @@
+/** `checkpoint prune`: applies retention now, and says what goes. */
+
+import type { Command } from "../../command.js"
+import { checkpointToJson } from "../../output/json.js"
+import { bytes, plural } from "../../output/text.js"
+import { describe, getSession } from "../../references.js"
+
+export const pruneCommand: Command = {
+  summary: "remove automatic checkpoints beyond what retention keeps",
+  description: [
+    "Never removed: pinned, named and manual checkpoints, branch points, a session's first and newest one, and what a " +
+      "restore kept in the last 7 days. The conversation stays whole in any case.",
+  ],
+  options: [
+    {
+      flags: "--keep <N>",
+      summary: "automatic ones to keep; the setting checkpoint.retention unless told",
+      isCount: true,
+    },
+    { flags: "--dry-run", summary: "only say what would go" },
+    { flags: "-y, --yes", summary: "do not ask" },
+  ],
+  examples: [
+    { command: "keepup checkpoint prune --dry-run", does: "What would go" },
+    { command: "keepup checkpoint prune --keep 5 --yes", does: "Keep five automatic ones" },
+  ],
+  exits: ["NOT_FOUND", "SESSION_RUNNING"],
+  async run(context, input) {
+    const session = await getSession(context)
+    const { manager } = await context.openRuntime()
+    const keep = input.count("keep")
+    const policy = keep === undefined ? undefined : { keep }
+    const plan = await manager.planPrune(session.id, policy)
+    const isDry = input.flag("dry-run")
+    if (!isDry && plan.length > 0 && !input.flag("yes")) {
+      await context.confirm(
+        `Remove ${plural(plan.length, "checkpoint")}: ${plan.map(({ number }) => `#${number}`).join(", ")}?`,
+      )
+    }
+    const { removed, freedBytes } = isDry ? { removed: plan, freedBytes: 0 } : await manager.prune(session.id, policy)
+    const document = { removed: removed.map(checkpointToJson), freedBytes, ...(isDry && { applied: false }) }
+    context.answer(document, () => {
+      if (removed.length === 0) return "Nothing to remove."
+      const lines = removed.map((one) => `#${one.number}  ${describe(one)}`)
+      const freed = freedBytes > 0 ? `, ${bytes(freedBytes)}` : ""
+      return [...lines, `${isDry ? "Would remove" : "Removed"} ${plural(removed.length, "checkpoint")}${freed}.`].join(
+        "\n",
+      )
+    })
+  },
+}

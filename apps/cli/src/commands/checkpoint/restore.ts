@@ -1,0 +1,123 @@
+/** `checkpoint restore`: shows the plan, asks, does it, and says how to take it back. */
+import {
+  type Checkpoint,
+  KeepupError,
+  planRestore,
+  type RestoreMode,
+  restoreCheckpoint,
+  rewindToCheckpoint,
+  type Session,
+  shortId,
+} from "@ku0/agent-runtime"
+import type { Command, Input } from "../../command.js"
+import type { Context } from "../../context.js"
+import { planToJson, restoreToJson, sessionToJson } from "../../output/json.js"
+import { oneLine, shellWord } from "../../output/text.js"
+import { getCheckpoint, getSession } from "../../references.js"
+import { renderPlan, renderRestored } from "../../restore-talk.js"
+
+export const restoreCommand: Command = {
+  summary: "make a checkpoint the present: files, conversation, or both",
+  description: [
+    "Shows what will be written, deleted and left alone, and asks. Everything as it is now is kept in a safety checkpoint " +
+      "first, so `keepup checkpoint undo` gives back every file, byte for byte. Files that were never captured (ignored, too " +
+      "large, outside the workspace) are not touched. Refused while a task is running there.",
+    "With --branch the original session stays as it is, and a new one goes on from the checkpoint.",
+  ],
+  arguments: [{ name: "REF", summary: "3, a name, latest, or a part of an id", completes: "checkpoint" }],
+  options: [
+    { flags: "--files", summary: "only the files" },
+    { flags: "--conversation", summary: "only the conversation" },
+    { flags: "--path <P...>", summary: "only these files and folders", completes: "file" },
+    { flags: "--branch [NAME]", summary: "as a new session; the original stays" },
+    { flags: "--dry-run", summary: "only show the plan" },
+    { flags: "-y, --yes", summary: "do not ask" },
+  ],
+  examples: [
+    { command: "keepup checkpoint restore 3", does: "Go back to #3, after a look at the plan" },
+    { command: "keepup checkpoint restore latest --files --path src/parser.ts", does: "One file only" },
+    {
+      command: 'keepup checkpoint restore 3 --branch "second attempt" --yes',
+      does: "Try again, keep the first attempt",
+    },
+  ],
+  exits: ["NOT_FOUND", "SESSION_RUNNING", "CONFLICT"],
+  async run(context, input) {
+    const session = await getSession(context)
+    const checkpoint = await getCheckpoint(context, session, input.argument("REF"))
+    await restore(context, checkpoint, {
+      mode: modeOf(input),
+      ...(input.values("path") && { paths: cleanPaths(input.values("path") as readonly string[]) }),
+      ...(input.has("branch") && { branch: input.option("branch") ?? true }),
+      isDry: input.flag("dry-run"),
+      isSure: input.flag("yes"),
+    })
+  },
+}
+
+export interface RestoreRequest {
+  readonly mode: RestoreMode
+  readonly paths?: readonly string[]
+  /** A new session, by this name or by the usual one. */
+  readonly branch?: string | true
+  readonly isDry: boolean
+  readonly isSure: boolean
+  /** What is said when it is done, instead of the usual. */
+  readonly said?: (session: Session) => string
+}
+
+/** The conversation of a restore; `rewind` has the same one. */
+export async function restore(context: Context, checkpoint: Checkpoint, request: RestoreRequest): Promise<void> {
+  const runtime = await context.openRuntime()
+  const session = await runtime.store.sessions.get(checkpoint.sessionId)
+  const { mode, paths, branch } = request
+  const options = { checkpoint, mode, ...(paths && { paths }) }
+  const plan = await planRestore(runtime, options)
+  const shown = branch === undefined ? plan : { ...plan, messagesHidden: 0 }
+  if (request.isDry) {
+    const { id: checkpointId, sessionId } = checkpoint
+    const draft = { id: null, checkpointId, safetyCheckpointId: null, sessionId, mode }
+    context.answer({ restore: draft, plan: planToJson(plan), applied: false }, () =>
+      [renderPlan(context, checkpoint, session, shown), "", "Nothing was changed: this was a dry run."].join("\n"),
+    )
+    return
+  }
+  if (!request.isSure) {
+    if (!context.flags.json) context.remark(`${renderPlan(context, checkpoint, session, shown)}\n`)
+    await context.confirm(branch === undefined ? "Restore?" : "Restore as a new session?")
+  }
+  if (branch === undefined) {
+    const done = await context.uninterrupted(() => restoreCheckpoint(runtime, options))
+    context.answer({ restore: restoreToJson(done.restore), plan: planToJson(done.plan) }, () =>
+      renderRestored(checkpoint, done.plan, done.safety),
+    )
+    return
+  }
+  const name = typeof branch === "string" ? { name: branch } : {}
+  const made = await context.uninterrupted(() => rewindToCheckpoint(runtime, { ...options, ...name }))
+  const empty = { id: null, checkpointId: checkpoint.id, safetyCheckpointId: null, sessionId: made.session.id, mode }
+  const document = {
+    restore: made.restore ? { ...restoreToJson(made.restore), mode } : empty,
+    plan: planToJson(made.plan),
+    session: sessionToJson(made.session),
+  }
+  context.answer(document, () =>
+    [
+      request.said?.(made.session) ?? `Restored #${checkpoint.number} as a new session. Original session preserved.`,
+      `The new session is ${shortId(made.session.id)} "${oneLine(made.session.name)}". Go on with: keepup resume ${shellWord(shortId(made.session.id))}`,
+    ].join("\n"),
+  )
+}
+
+function modeOf(input: Input): RestoreMode {
+  const [files, conversation] = [input.flag("files"), input.flag("conversation")]
+  if (conversation && input.has("path")) {
+    throw new KeepupError("INVALID_INPUT", "--path is about files: it does not go with --conversation.")
+  }
+  if (files === conversation) return input.has("path") ? "files" : "both"
+  return files ? "files" : "conversation"
+}
+
+function cleanPaths(paths: readonly string[]): string[] {
+  return paths.map((path) => path.replace(/^\.\//, "").replace(/\/+$/, ""))
+}

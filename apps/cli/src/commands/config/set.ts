@@ -1,0 +1,57 @@
+/** `config set`: changes a setting of the user, or of the workspace. */
+import { mkdirSync } from "node:fs"
+import { dirname } from "node:path"
+import { KeepupError, parseConfigValue, writeFileAtomic } from "@ku0/agent-runtime"
+import type { Command } from "../../command.js"
+import { readJson, userFile, workspaceFile } from "../../open-workspace.js"
+import { showValue } from "./list.js"
+
+export const setCommand: Command = {
+  summary: "change a setting, yours or the workspace's",
+  arguments: [
+    { name: "KEY", summary: "the setting", completes: "setting" },
+    { name: "VALUE?", summary: "the new value; lists with commas, times like 30s, sizes like 50MB" },
+  ],
+  options: [
+    { flags: "--project", summary: "in .keepup/config.json of this workspace, for everyone who works there" },
+    { flags: "--unset", summary: "back to the default" },
+  ],
+  examples: [
+    { command: "keepup config set checkpoint.retention 20", does: "Keep more automatic checkpoints" },
+    { command: "keepup config set --project capture.include .env,dist/**", does: "Keep these ignored files too, here" },
+  ],
+  exits: [],
+  async run(context, input) {
+    const key = input.argument("KEY")
+    const text = input.optional("VALUE")
+    const isUnset = input.flag("unset")
+    if ((text === undefined) !== isUnset) {
+      throw new KeepupError("INVALID_INPUT", "Give a value, or --unset.", {
+        hint: "`keepup config list` shows the settings.",
+      })
+    }
+    const value = isUnset ? undefined : parseConfigValue(key, text)
+    if (isUnset) parseConfigValue(key, "0") // a key that is not there is a slip
+    const file = input.flag("project") ? workspaceFile(context.workspacePath) : userFile(context.machine)
+    const settings = flatten(readJson(file))
+    if (isUnset) delete settings[key]
+    else settings[key] = value
+    mkdirSync(dirname(file), { recursive: true })
+    await writeFileAtomic(file, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o644 })
+    context.answer({ key, value: value ?? null, file }, () =>
+      isUnset ? `${key} is no longer set in ${file}.` : `${key} is now ${showValue(value)}, in ${file}.`,
+    )
+  },
+}
+
+/** Settings written as objects in objects become keys with dots. */
+function flatten(value: unknown, prefix = ""): Record<string, unknown> {
+  if (typeof value !== "object" || value === null) return {}
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, inner]) =>
+      typeof inner === "object" && inner !== null && !Array.isArray(inner)
+        ? Object.entries(flatten(inner, `${prefix}${name}.`))
+        : [[`${prefix}${name}`, inner]],
+    ),
+  )
+}

@@ -1,0 +1,75 @@
+/** `session list`: the sessions of the workspace or of all, newest first; or as a tree of branches. */
+import { type Session, type SessionStatus, sessionStatuses, shortId } from "@ku0/agent-runtime"
+import type { Command } from "../../command.js"
+import type { Context } from "../../context.js"
+import { sessionToJson } from "../../output/json.js"
+import { renderTable } from "../../output/table.js"
+import { oneLine, plural, type Styles } from "../../output/text.js"
+import { relativeTime } from "../../output/time.js"
+import { renderTree } from "../../output/tree.js"
+import { plantSessions } from "../../session-tree.js"
+
+export const listCommand: Command = {
+  summary: "the sessions of this workspace, newest first",
+  options: [
+    { flags: "-a, --all", summary: "of every workspace" },
+    { flags: "--tree", summary: "branches under the session they came from" },
+    { flags: "--status <STATUS>", summary: "only these", choices: sessionStatuses },
+    { flags: "--limit <N>", summary: "at most this many; 50 unless told", isCount: true },
+  ],
+  examples: [
+    { command: "keepup session list", does: "What was done here" },
+    { command: "keepup session list --tree", does: "Which attempt came from which" },
+    { command: "keepup session list --all --status interrupted", does: "What died, anywhere" },
+  ],
+  exits: ["UNAVAILABLE"],
+  async run(context, input) {
+    const { store } = await context.openRuntime()
+    const status = input.option("status") as SessionStatus | undefined
+    const sessions = await store.sessions.list({
+      limit: input.count("limit") ?? 50,
+      ...(!input.flag("all") && { workspacePath: context.workspacePath }),
+      ...(status && { status }),
+    })
+    if (input.flag("tree") && !context.flags.json) {
+      const tree = await plantSessions(context, sessions)
+      context.answer({}, () => (tree.length === 0 ? nothing(context) : renderTree(tree)))
+      return
+    }
+    context.answer({ sessions: sessions.map(sessionToJson) }, () =>
+      sessions.length === 0 ? nothing(context) : renderSessions(context, sessions, input.flag("all")),
+    )
+  },
+}
+
+function nothing(context: Context): string {
+  return `No sessions in ${context.workspacePath}. \`keepup run\` starts one; \`--all\` shows those of other workspaces.`
+}
+
+function renderSessions({ styles, width, now }: Context, sessions: readonly Session[], isAll: boolean): string {
+  const columns = [
+    { title: "ID", paint: styles.cyan },
+    { title: "NAME", shrinksTo: 16 },
+    { title: "STATUS", paint: (cell: string, row: number) => paintStatus(cell, sessions[row]?.status ?? "", styles) },
+    { title: "MSGS", align: "right" as const, dispensable: 1 },
+    { title: "CHKP", align: "right" as const, dispensable: 2 },
+    { title: "CHANGED" },
+    ...(isAll ? [{ title: "WORKSPACE", shrinksTo: 12, cutStart: true }] : []),
+  ]
+  const rows = sessions.map((session) => [
+    shortId(session.id),
+    oneLine(session.name),
+    session.status,
+    String(session.messageCount),
+    String(session.checkpointCount),
+    relativeTime(session.updatedAt, now),
+    ...(isAll ? [oneLine(session.workspacePath)] : []),
+  ])
+  return `${renderTable({ columns, rows, width, styles })}\n${styles.dim(plural(sessions.length, "session"))}`
+}
+
+function paintStatus(cell: string, status: string, styles: Styles): string {
+  if (status === "active") return styles.green(cell)
+  if (status === "failed") return styles.red(cell)
+  return status === "interrupted" || status === "paused" ? styles.yellow(cell) : cell
+}

@@ -1,0 +1,140 @@
+/** What a command is handed: what the user set, the runtime when it asks for it, and the ways to answer. */
+import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs"
+import { dirname, join, resolve } from "node:path"
+import { KeepupError, type Runtime } from "@ku0/agent-runtime"
+import type { CommandEntry } from "./command-entry.js"
+import type { GlobalFlags } from "./global-options.js"
+import type { Machine } from "./machine.js"
+import type { Progress } from "./output/progress.js"
+import { createStyles, type Styles } from "./output/text.js"
+
+export interface Context {
+  /** All of them, for help and completion. */
+  readonly commands: readonly CommandEntry[]
+  readonly flags: GlobalFlags
+  readonly machine: Machine
+  readonly workspacePath: string
+  readonly stateDirectory: string
+  readonly styles: Styles
+  /** Columns of the terminal; `Infinity` for a pipe. */
+  readonly width: number
+  readonly progress: Progress
+  /** Aborts at the first Ctrl-C. */
+  readonly signal: AbortSignal
+  readonly now: number
+  /** The runtime, opened once and closed when the command has ended. */
+  openRuntime(): Promise<Runtime>
+  /** The answer: JSON with `--json`, else the text. */
+  answer(document: Readonly<Record<string, unknown>>, text: () => string | Uint8Array): void
+  /** One line of a stream: a JSON line with `--json`, else the text. */
+  stream(document: unknown, text: () => string): void
+  /** A remark on standard error; not with `--quiet`. */
+  remark(text: string): void
+  /** Something the user should know, on standard error, also with `--quiet`. */
+  warn(text: string): void
+  /** Asks; without a terminal it is `INVALID_INPUT` naming `--yes`. False ends as CANCELLED. */
+  confirm(question: string): Promise<void>
+  /** Lets the work end before a Ctrl-C takes effect. */
+  uninterrupted<Result>(work: () => Promise<Result>): Promise<Result>
+}
+
+export interface ContextParts {
+  readonly commands: readonly CommandEntry[]
+  readonly flags: GlobalFlags
+  readonly machine: Machine
+  readonly progress: Progress
+  readonly signal: AbortSignal
+  readonly openRuntime: (context: Context) => Promise<Runtime>
+  readonly uninterrupted: Context["uninterrupted"]
+}
+
+export function createContext(parts: ContextParts): Context {
+  const { flags, machine, progress } = parts
+  const workspacePath = findWorkspace(flags, machine)
+  const styles = createStyles(wantsColour(flags, machine, machine.stdout.isTerminal))
+  let runtime: Promise<Runtime> | undefined
+
+  function print(text: string | Uint8Array): void {
+    progress.clear()
+    machine.stdout.write(text)
+    const isWhole = typeof text === "string" ? text.endsWith("\n") : text.at(-1) === 10
+    if (!isWhole && text.length > 0) machine.stdout.write("\n")
+  }
+
+  function tell(text: string): void {
+    progress.clear()
+    machine.stderr.write(`${text}\n`)
+  }
+
+  const context: Context = {
+    commands: parts.commands,
+    flags,
+    machine,
+    workspacePath,
+    stateDirectory: findStateFolder(flags, machine),
+    styles,
+    width: machine.stdout.columns ?? Number.POSITIVE_INFINITY,
+    progress,
+    signal: parts.signal,
+    now: machine.clock.now(),
+    openRuntime() {
+      runtime ??= parts.openRuntime(context)
+      return runtime
+    },
+    answer(document, text) {
+      print(flags.json ? JSON.stringify({ ok: true, ...document }) : text())
+    },
+    stream(document, text) {
+      print(flags.json ? JSON.stringify(document) : text())
+    },
+    remark(text) {
+      if (!flags.quiet) tell(text)
+    },
+    warn: tell,
+    async confirm(question) {
+      if (!machine.canAsk || flags.json) {
+        throw new KeepupError("INVALID_INPUT", `Nobody can be asked here: ${question}`, {
+          hint: "Say yes beforehand with --yes, or look first with --dry-run.",
+        })
+      }
+      progress.clear()
+      const answer = await machine.ask(`${question} [y/N] `, parts.signal)
+      if (!/^y(es)?$/i.test(answer?.trim() ?? "")) throw new KeepupError("CANCELLED", "Nothing was changed.")
+    },
+    uninterrupted: parts.uninterrupted,
+  }
+  return context
+}
+
+/** The folder `--state-dir` names, or the usual one; a relative one counts from the current folder. */
+export function findStateFolder(flags: GlobalFlags, { environment, homeDirectory, currentDirectory }: Machine): string {
+  const chosen = flags.stateDir || environment["KEEPUP_STATE_DIR"]
+  if (chosen) return resolve(currentDirectory, chosen)
+  const xdg = environment["XDG_STATE_HOME"]
+  return xdg?.startsWith("/") ? join(xdg, "keepup") : join(homeDirectory, ".local", "state", "keepup")
+}
+
+export function wantsColour(flags: GlobalFlags, { environment }: Machine, isTerminal: boolean): boolean {
+  if (!flags.color || flags.json || environment["NO_COLOR"]) return false
+  return environment["FORCE_COLOR"] ? environment["FORCE_COLOR"] !== "0" : isTerminal && environment["TERM"] !== "dumb"
+}
+
+/** `--cwd`, or the current folder, or the nearest one above it that says it is a workspace. */
+function findWorkspace(flags: GlobalFlags, { currentDirectory }: Machine): string {
+  if (flags.cwd !== undefined) {
+    const folder = resolve(currentDirectory, flags.cwd)
+    if (!existsSync(folder) || !statSync(folder).isDirectory()) {
+      throw new KeepupError("INVALID_INPUT", `There is no folder ${folder}.`, { hint: "Look at what --cwd names." })
+    }
+    return realpathSync(folder)
+  }
+  for (let folder = currentDirectory; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, ".keepup", "config.json"))) return folder
+    if (folder === dirname(folder)) return currentDirectory
+  }
+}
+
+/** Makes the state directory, for its owner's eyes only. */
+export function ensureStateDirectory(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+}

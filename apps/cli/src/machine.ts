@@ -1,0 +1,83 @@
+/** The machine a command runs on: its streams, environment, clock and signals. Tests hand in another one. */
+import { homedir } from "node:os"
+
+export interface OutputStream {
+  readonly isTerminal: boolean
+  /** Columns, if it is a terminal. */
+  readonly columns: number | undefined
+  write(text: string | Uint8Array): void
+}
+
+export interface Machine {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly homeDirectory: string
+  readonly currentDirectory: string
+  readonly clock: { now(): number }
+  readonly stdout: OutputStream
+  readonly stderr: OutputStream
+  /** Whether a person can be asked: both ends are a terminal. */
+  readonly canAsk: boolean
+  /** Asks on standard error and returns the line, or `undefined` when the input ends. */
+  ask(question: string, signal: AbortSignal): Promise<string | undefined>
+  /** Everything on standard input. */
+  readInput(): Promise<Buffer>
+  /** Calls back at every Ctrl-C and SIGTERM. */
+  onInterrupt(listener: (signal: "SIGINT" | "SIGTERM") => void): void
+  /** Ends the process at once. */
+  exit(code: number): void
+}
+
+export function openMachine(): Machine & { close(): void } {
+  const { stdin, stdout, stderr, env } = process
+  const listeners: [NodeJS.Signals, () => void][] = []
+  // whoever reads our output may go away (`| head`): then there is nobody left to tell anything
+  for (const stream of [stdout, stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1))
+  }
+  return {
+    environment: env,
+    homeDirectory: env["HOME"] || homedir(),
+    currentDirectory: process.cwd(),
+    clock: { now: () => Date.now() },
+    stdout: toOutput(stdout),
+    stderr: toOutput(stderr),
+    canAsk: stdin.isTTY === true && stderr.isTTY === true,
+    async ask(question, signal) {
+      const { createInterface } = await import("node:readline/promises")
+      const reader = createInterface({ input: stdin, output: stderr })
+      try {
+        const closed = new Promise<undefined>((resolve) => reader.once("close", () => resolve(undefined)))
+        reader.once("SIGINT", () => process.emit("SIGINT"))
+        return await Promise.race([reader.question(question, { signal }), closed])
+      } finally {
+        reader.close()
+      }
+    },
+    async readInput() {
+      const chunks: Buffer[] = []
+      for await (const chunk of stdin) chunks.push(chunk as Buffer)
+      return Buffer.concat(chunks)
+    },
+    onInterrupt(listener) {
+      for (const signal of ["SIGINT", "SIGTERM"] as const) {
+        const handler = () => listener(signal)
+        process.on(signal, handler)
+        listeners.push([signal, handler])
+      }
+    },
+    exit: (code) => process.exit(code),
+    close() {
+      for (const [signal, handler] of listeners) process.off(signal, handler)
+    },
+  }
+}
+
+function toOutput(stream: NodeJS.WriteStream): OutputStream {
+  return {
+    isTerminal: stream.isTTY === true,
+    get columns() {
+      return stream.isTTY === true ? stream.columns : undefined
+    },
+    write: (text) => void stream.write(text),
+  }
+}

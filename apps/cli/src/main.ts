@@ -1,0 +1,141 @@
+/** Arguments → command → exit code. The one place that prints an error. */
+import { errorCodes, KeepupError, type Runtime, toKeepupError } from "@ku0/agent-runtime"
+import type { Command } from "./command.js"
+import { commandsUnder } from "./command-entry.js"
+import { commands } from "./commands.js"
+import { type Context, createContext, findStateFolder, wantsColour } from "./context.js"
+import type { GlobalFlags } from "./global-options.js"
+import type { Machine } from "./machine.js"
+import { createProgress } from "./output/progress.js"
+import { findCommand, parseArguments, type Request, unknownCommand } from "./parse-arguments.js"
+import { showError } from "./show-error.js"
+import { version } from "./version.js"
+
+export async function main(argv: readonly string[], machine: Machine): Promise<number> {
+  const request = findCommand(commands, argv)
+  let flags = readGlobalFlags(argv)
+  try {
+    if (flags.help || isHelp(request)) return await showHelp(request, machine, flags)
+    if (request.entry === undefined) {
+      if (argv.includes("--version") || argv.includes("-V")) {
+        machine.stdout.write(`${flags.json ? JSON.stringify({ ok: true, version }) : version}\n`)
+        return 0
+      }
+      throw unknownCommand(commands, request)
+    }
+    const command = await request.entry.load()
+    const parsed = parseArguments(command, request.rest, request.entry.name)
+    flags = parsed.flags
+    await runCommand(command, parsed, machine)
+    return 0
+  } catch (thrown) {
+    const error = toKeepupError(thrown)
+    showError(error, {
+      flags,
+      machine,
+      stateDirectory: findStateFolder(flags, machine),
+      hasColour: wantsColour(flags, machine, machine.stderr.isTerminal),
+      command: request.words.join(" "),
+    })
+    return errorCodes[error.code].exit
+  }
+}
+
+async function runCommand(
+  command: Command,
+  { flags, input }: ReturnType<typeof parseArguments>,
+  machine: Machine,
+): Promise<void> {
+  const interrupt = watchInterrupts(machine)
+  const progress = createProgress(machine.stderr, machine.clock, flags.quiet || flags.json)
+  let opened: Promise<Runtime> | undefined
+  const context: Context = createContext({
+    commands,
+    flags,
+    machine,
+    progress,
+    signal: interrupt.signal,
+    uninterrupted: interrupt.hold,
+    async openRuntime(self) {
+      const { openWorkspace } = await import("./open-workspace.js")
+      opened = openWorkspace(self)
+      return await opened
+    },
+  })
+  try {
+    await interrupt.race(command.run(context, input))
+  } finally {
+    progress.clear()
+    await opened?.then(
+      (runtime) => runtime.close(),
+      () => undefined, // it was never open; the command has the reason
+    )
+  }
+}
+
+/** The first signal cancels, once nothing is held; the second one ends the process at once. */
+function watchInterrupts(machine: Machine) {
+  const controller = new AbortController()
+  let held: Promise<unknown> = Promise.resolve()
+  let isHeld = false
+  const interrupted = new Promise<never>((_, reject) => {
+    machine.onInterrupt((signal) => {
+      if (controller.signal.aborted) return machine.exit(errorCodes.CANCELLED.exit)
+      const error = new KeepupError("CANCELLED", "Stopped by a signal.", { details: { signal } })
+      controller.abort(error)
+      void held.catch(() => undefined).then(() => reject(error))
+    })
+  })
+  interrupted.catch(() => undefined)
+  return {
+    signal: controller.signal,
+    race: <Result>(work: Promise<Result>) => Promise.race([work, interrupted]),
+    async hold<Result>(work: () => Promise<Result>): Promise<Result> {
+      if (isHeld) return await work()
+      isHeld = true
+      const promise = work()
+      held = promise
+      try {
+        return await promise
+      } finally {
+        isHeld = false
+        held = Promise.resolve()
+      }
+    },
+  }
+}
+
+function isHelp({ words, entry, rest }: Request): boolean {
+  return words.length === 0 && entry === undefined && rest.length === 0
+}
+
+async function showHelp(request: Request, machine: Machine, flags: GlobalFlags): Promise<number> {
+  if (request.entry === undefined && commandsUnder(commands, request.words).length === 0)
+    throw unknownCommand(commands, request)
+  const { renderHelp } = await import("./help.js")
+  const hasColour = wantsColour(flags, machine, machine.stdout.isTerminal)
+  const width = machine.stdout.columns ?? 100
+  machine.stdout.write(`${await renderHelp(request.words, { commands, width, hasColour })}\n`)
+  return 0
+}
+
+/** The flags as far as they can be read before the command is known: for errors on the way there. */
+function readGlobalFlags(argv: readonly string[]): GlobalFlags {
+  const end = argv.indexOf("--")
+  const own = end < 0 ? argv : argv.slice(0, end)
+  const valueFor = (flag: string) => {
+    const at = own.indexOf(flag)
+    return at < 0 ? own.find((one) => one.startsWith(`${flag}=`))?.slice(flag.length + 1) : own[at + 1]
+  }
+  return {
+    cwd: valueFor("--cwd"),
+    stateDir: valueFor("--state-dir"),
+    db: valueFor("--db"),
+    session: valueFor("--session"),
+    json: own.includes("--json"),
+    quiet: own.includes("--quiet") || own.includes("-q"),
+    color: !own.includes("--no-color"),
+    debug: own.includes("--debug"),
+    help: own.includes("--help") || own.includes("-h"),
+  }
+}

@@ -1,0 +1,82 @@
+/** Opens the runtime for a command: settings from flags, environment and files; says what opening found and mended. */
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import {
+  KeepupError,
+  openRuntime,
+  type RecoverResult,
+  type ResolvedConfig,
+  type Runtime,
+  resolveConfig,
+  shortId,
+} from "@ku0/agent-runtime"
+import { type Context, ensureStateDirectory } from "./context.js"
+import type { Machine } from "./machine.js"
+import { oneLine, plural } from "./output/text.js"
+
+export async function openWorkspace(context: Context): Promise<Runtime> {
+  const { flags, machine, workspacePath, stateDirectory, progress } = context
+  const { config } = readSettings(context)
+  ensureStateDirectory(stateDirectory)
+  const db = flags.db ?? machine.environment["KEEPUP_DB"]
+  const runtime = await openRuntime({
+    stateDirectory,
+    workspacePath,
+    config,
+    environment: machine.environment,
+    homeDirectory: machine.homeDirectory,
+    clock: machine.clock,
+    ...(db && { db }),
+    onWarning: context.warn,
+    onProgress: (done, total) => progress.report("Reading files", done, total),
+  })
+  tellRecovered(context, runtime.recovered)
+  return runtime
+}
+
+export function readSettings(context: Context): ResolvedConfig {
+  return resolveConfig({
+    environment: context.machine.environment,
+    workspaceFile: readJson(workspaceFile(context.workspacePath)),
+    userFile: readJson(userFile(context.machine)),
+  })
+}
+
+export function workspaceFile(workspacePath: string): string {
+  return join(workspacePath, ".keepup", "config.json")
+}
+
+export function userFile({ environment, homeDirectory }: Machine): string {
+  const base = environment["XDG_CONFIG_HOME"]
+  return join(base?.startsWith("/") ? base : join(homeDirectory, ".config"), "keepup", "config.json")
+}
+
+export function readJson(path: string): unknown {
+  if (!existsSync(path)) return undefined
+  try {
+    return JSON.parse(readFileSync(path, "utf8"))
+  } catch (cause) {
+    throw new KeepupError("INVALID_INPUT", `${path} can't be read: ${(cause as Error).message}.`, {
+      cause,
+      hint: "Mend it or move it away.",
+    })
+  }
+}
+
+/** What died before us is not a secret. */
+function tellRecovered(context: Context, { restores, sessions, branches }: RecoverResult): void {
+  for (const { restore, outcome, reason } of restores) {
+    const what = { finished: "finished", "taken-back": "taken back", left: "left as it is" }[outcome]
+    context.warn(`A restore that was broken off was ${what}: ${shortId(restore.id)}. ${reason}`)
+  }
+  for (const { session, inDoubt } of sessions) {
+    const doubt = inDoubt.length > 0 ? `, ${plural(inDoubt.length, "tool call")} in doubt` : ""
+    context.warn(
+      `Session "${oneLine(session.name)}" (${shortId(session.id)}) was interrupted: its process is gone. ` +
+        `Nothing is lost${doubt}. Go on with: keepup resume ${shortId(session.id)}`,
+    )
+  }
+  for (const session of branches) {
+    context.warn(`A rewind that was broken off was taken back: ${oneLine(session.name)} (${shortId(session.id)}).`)
+  }
+}

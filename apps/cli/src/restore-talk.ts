@@ -1,0 +1,64 @@
+/** What is said before and after a restore: what it will write, delete and leave alone, and how to take it back. */
+import { type Checkpoint, type RestorePlan, type Session, type ShownPlan, shortId } from "@ku0/agent-runtime"
+import type { Context } from "./context.js"
+import { oneLine, plural } from "./output/text.js"
+import { relativeTime } from "./output/time.js"
+import { describe } from "./references.js"
+
+const mostPaths = 12
+
+/** The plan, before anything happens. */
+export function renderPlan(context: Context, checkpoint: Checkpoint, session: Session, plan: ShownPlan): string {
+  const { styles, now } = context
+  const lines = [
+    `${styles.bold(`Restore #${checkpoint.number}`)} ${describe(checkpoint)}, ${relativeTime(checkpoint.createdAt, now)}, ` +
+      `of "${oneLine(session.name)}" (${shortId(session.id)})`,
+    `in ${oneLine(session.workspacePath)}`,
+    "",
+  ]
+  const section = (count: number, title: string, paths: readonly string[], mark: string) => {
+    if (count > 0) lines.push(`  ${title}`, ...listPaths(paths, mark))
+  }
+  section(plan.write.length, `${plural(plan.write.length, "file")} written`, plan.write, styles.green("w"))
+  section(plan.delete.length, `${plural(plan.delete.length, "file")} deleted`, plan.delete, styles.red("d"))
+  if (plan.write.length + plan.delete.length === 0) lines.push("  no file changes")
+  if (plan.untouched > 0) lines.push(`  ${plural(plan.untouched, "file")} untouched: already as they should be`)
+  if (plan.changedSince.length > 0) {
+    lines.push(
+      `  ${styles.yellow(`${plural(plan.changedSince.length, "of these", "of these")} changed since the newest checkpoint`)}, by you or another program;` +
+        " kept in a safety checkpoint",
+      ...listPaths(plan.changedSince, styles.yellow("!")),
+    )
+  }
+  if (plan.notCaptured.length > 0) {
+    lines.push(
+      `  ${plural(plan.notCaptured.length, "path")} never captured, left alone`,
+      ...listPaths(
+        plan.notCaptured.map(({ path, reason }) => `${path} (${reason})`),
+        styles.dim("-"),
+      ),
+    )
+  }
+  if (plan.messagesHidden > 0) {
+    lines.push(`  ${plural(plan.messagesHidden, "message")} leave the conversation; the log keeps them`)
+  }
+  return lines.join("\n")
+}
+
+/** What was done, and the way back. */
+export function renderRestored(checkpoint: Checkpoint, plan: RestorePlan, safety: Checkpoint | undefined): string {
+  const done = [
+    ...(plan.write.length > 0 ? [`${plural(plan.write.length, "file")} written`] : []),
+    ...(plan.delete.length > 0 ? [`${plural(plan.delete.length, "file")} deleted`] : []),
+  ]
+  const files = done.length === 0 ? "no file changes" : done.join(", ")
+  const kept = safety === undefined ? "" : ` Before it is kept as #${safety.number}.`
+  return `Restored #${checkpoint.number} ${describe(checkpoint)}: ${files}.${kept}\nTake it back with: keepup checkpoint undo`
+}
+
+function listPaths(paths: readonly string[], mark: string): string[] {
+  const shown = paths.slice(0, mostPaths).map((path) => `    ${mark} ${oneLine(path)}`)
+  return paths.length > mostPaths
+    ? [...shown, `    … and ${(paths.length - mostPaths).toLocaleString("en-US")} more`]
+    : shown
+}

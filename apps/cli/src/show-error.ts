@@ -1,0 +1,65 @@
+/** How an error looks: what happened, what to do next, and where more is written down. The stack only if asked for. */
+import { appendFileSync, existsSync, mkdirSync, renameSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { errorToJson, type KeepupError } from "@ku0/agent-runtime"
+import type { GlobalFlags } from "./global-options.js"
+import type { Machine } from "./machine.js"
+import { createStyles } from "./output/text.js"
+import { version } from "./version.js"
+
+export interface ShowErrorOptions {
+  readonly flags: GlobalFlags
+  readonly machine: Machine
+  readonly stateDirectory: string
+  readonly hasColour: boolean
+  /** The command's name, for the log. */
+  readonly command: string
+}
+
+/** Mistakes of whoever typed, and what they wanted themselves: nothing to look up later. */
+const ordinary: ReadonlySet<string> = new Set(["INVALID_INPUT", "NOT_FOUND", "CANCELLED", "SESSION_RUNNING"])
+const largestLog = 1_000_000
+
+export function showError(error: KeepupError, options: ShowErrorOptions): void {
+  const { flags, machine } = options
+  const isDebug = flags.debug || Boolean(machine.environment["KEEPUP_DEBUG"])
+  const log = ordinary.has(error.code) ? undefined : writeLog(error, options)
+  if (flags.json) {
+    const { code, message, hint } = errorToJson(error)
+    machine.stdout.write(`${JSON.stringify({ ok: false, error: { code, message, hint: hint ?? null } })}\n`)
+  }
+  const styles = createStyles(options.hasColour)
+  const lines = flags.json
+    ? []
+    : [
+        `${styles.red(styles.bold(error.code === "CANCELLED" ? "cancelled:" : "error:"))} ${error.message}` +
+          (error.code === "CANCELLED" ? "" : ` ${styles.dim(`[${error.code}]`)}`),
+        ...(error.hint === undefined ? [] : [error.hint]),
+        ...(log === undefined ? [] : [`More is in ${log}`]),
+      ]
+  if (isDebug) lines.push(stackOf(error))
+  if (lines.length > 0) machine.stderr.write(`${lines.join("\n")}\n`)
+}
+
+/** One line in `logs/keepup.log`; the log that is full is kept once. Never fails the command. */
+function writeLog(error: KeepupError, { stateDirectory, machine, command }: ShowErrorOptions): string | undefined {
+  const folder = join(stateDirectory, "logs")
+  const file = join(folder, "keepup.log")
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    if (existsSync(file) && statSync(file).size > largestLog) renameSync(file, `${file}.1`)
+    const time = new Date(machine.clock.now()).toISOString()
+    const { code, message, hint } = error
+    const line = { time, level: "error", command, version, node: process.version, code, message, hint }
+    appendFileSync(file, `${JSON.stringify({ ...line, stack: stackOf(error) })}\n`, { mode: 0o600 })
+    return file
+  } catch {
+    return undefined // the error itself is what the user must see
+  }
+}
+
+function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause === undefined ? "" : `\ncaused by: ${stackOf(error.cause)}`
+  return `${error.stack ?? error.message}${cause}`
+}
