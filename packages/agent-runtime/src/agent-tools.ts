@@ -1,5 +1,5 @@
 /** The tools of the built-in agent, wired to one session. */
-import { randomUUID } from "node:crypto"
+import { createHash, randomUUID } from "node:crypto"
 import type { ArtifactId, SessionId, Tool } from "@ku0/agent-runtime-core"
 import {
   type ApprovalOptions,
@@ -63,7 +63,8 @@ function keepArtifact(runtime: Runtime, sessionId: SessionId): KeepArtifact {
         createdAt: runtime.store.context.clock.now(),
         quarantine: null,
         renderHints: null,
-        idempotencyKey: `output ${callId}`,
+        // after a rewind the same call may come again in the same session, with another output
+        idempotencyKey: `output ${callId} ${createHash("sha256").update(content).digest("hex")}`,
       },
       content,
     )

@@ -59,6 +59,7 @@ export async function holdSession(runtime: Runtime, options: HoldSessionOptions)
     service: checkpoints,
     eventBus: bus,
     intervalMs: config["checkpoint.interval"],
+    onWarning,
     ...(options.signals && { signals: options.signals }),
     ...(options.onExit && { onExit: options.onExit }),
   })
@@ -67,12 +68,15 @@ export async function holdSession(runtime: Runtime, options: HoldSessionOptions)
   let released: Promise<void> | undefined
 
   async function letGo(): Promise<void> {
-    await bus.flush()
-    await autoSave.stop()
-    await checkpoints.stop()
-    await bus.flush()
-    if (options.workspaceLease === undefined) await workspaceLease.release()
-    await lease.release()
+    try {
+      await bus.flush()
+      await autoSave.stop().catch(() => undefined) // the service has told the user; the run's result stands
+      await checkpoints.stop()
+      await bus.flush()
+    } finally {
+      if (options.workspaceLease === undefined) await workspaceLease.release()
+      await lease.release()
+    }
   }
 
   return {

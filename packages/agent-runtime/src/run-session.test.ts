@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { type Entry, event } from "@ku0/agent-runtime-core"
 import { createScriptedModel, type ScriptedAnswer } from "@ku0/agent-runtime-execution"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { openRuntime, type Runtime } from "./open-runtime.js"
@@ -58,7 +59,10 @@ it("runs a prompt to its end, with every step in the log and a checkpoint of the
 
 it("goes on in the same session, remembers its files, and refuses a stale edit", async () => {
   const { session } = await runSession(runtime, {
-    model: model({ toolCalls: [{ name: "write_file", arguments: { path: "a.txt", content: "one" } }] }, { content: "ok" }),
+    model: model(
+      { toolCalls: [{ name: "write_file", arguments: { path: "a.txt", content: "one" } }] },
+      { content: "ok" },
+    ),
     prompt: "first",
   })
   await runtime.close()
@@ -66,7 +70,10 @@ it("goes on in the same session, remembers its files, and refuses a stale edit",
   runtime = await open()
   const again = await runSession(runtime, {
     sessionId: session.id,
-    model: model({ toolCalls: [{ name: "write_file", arguments: { path: "a.txt", content: "two" } }] }, { content: "saw it" }),
+    model: model(
+      { toolCalls: [{ name: "write_file", arguments: { path: "a.txt", content: "two" } }] },
+      { content: "saw it" },
+    ),
     prompt: "second",
   })
   expect(again.run.outcome).toBe("completed")
@@ -120,4 +127,60 @@ it("lets an agent spawn another one, as a session of its own", async () => {
   expect(child).toMatchObject({ agentType: "helper", status: "completed" })
   const triggers = (await runtime.store.checkpoints.list(session.id)).map(({ trigger }) => trigger)
   expect(triggers).toContain("agent.spawned")
+})
+
+it("gives the answer of a child that came to its end before its parent died, and does not run it again", async () => {
+  const delegate = { toolCalls: [{ name: "spawn_agent", arguments: { task: "help out" } }] }
+  const { session } = await runSession(runtime, {
+    model: model(delegate, { content: "child says hi" }, { content: "parent done" }),
+    prompt: "delegate",
+  })
+  const { seq } = (await runtime.store.log.read(session.id)).find(({ type }) => type === "agent:spawned") as Entry
+  const start = { sessionId: session.id, seq }
+  const died = event("session:interrupted", { reason: "as if it had died while the child ran" })
+  await runtime.store.log.append(session.id, [{ ...died, parent: start }])
+  const again = model({ content: "parent went on" })
+  const { run } = await runSession(runtime, { sessionId: session.id, model: again, inDoubt: "retry" })
+  expect(run).toMatchObject({ outcome: "completed", answer: "parent went on" })
+  expect(again.requests[0]?.messages.at(-1)?.content).toContain("child says hi")
+  const children = (await runtime.store.sessions.list()).filter(({ metadata }) => metadata["spawnedBy"] !== undefined)
+  expect(children).toHaveLength(1)
+})
+
+it("keeps each output of a call that comes again after a rewind", async () => {
+  const script = [
+    { toolCalls: [{ name: "run_command", arguments: { command: "yes $(cat word) | head -c 50000" } }] },
+    { content: "done" },
+  ]
+  writeFileSync(join(root, "workspace/word"), "old")
+  const first = await runSession(runtime, { model: model(...script), prompt: "shout" })
+  const prompt = (await runtime.store.log.read(first.session.id)).find(({ type }) => type === "message:added") as Entry
+  const back = { sessionId: prompt.sessionId, seq: prompt.seq }
+  await runtime.store.log.append(first.session.id, [{ ...event("session:resumed", {}), parent: back }])
+  writeFileSync(join(root, "workspace/word"), "new")
+  await runSession(runtime, { sessionId: first.session.id, model: model(...script) })
+  const artifacts = await runtime.store.artifacts.list({ sessionId: first.session.id })
+  const texts = await Promise.all(
+    artifacts.map(async ({ id }) => String.fromCharCode(...(await runtime.store.artifacts.read(id)).slice(0, 3))),
+  )
+  expect(texts).toEqual(["new", "old"])
+})
+
+it("lets go of the session and keeps the run's result when the last save fails", async () => {
+  const warnings: string[] = []
+  const checkpoints = runtime.store.checkpoints as { create: typeof runtime.store.checkpoints.create }
+  const { create } = checkpoints
+  checkpoints.create = async (options) => {
+    if (options.trigger === "exit") throw new Error("the disk is full")
+    return await create(options)
+  }
+  const { run } = await runSession(runtime, {
+    model: model({ content: "hi" }),
+    prompt: "greet",
+    endSession: true,
+    onWarning: (message) => warnings.push(message),
+  })
+  expect(run.outcome).toBe("completed")
+  expect(warnings.join()).toContain("the disk is full")
+  expect(await runtime.store.leases.find(`workspace:${runtime.workspacePath}`)).toBeUndefined()
 })

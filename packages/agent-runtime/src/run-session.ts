@@ -177,6 +177,8 @@ function spawnFrom(runtime: Runtime, held: HeldSession, options: RunSessionOptio
     return {
       sessionId: child.id,
       async run(signal, onProgress) {
+        // it came to its end before we did: what it said is in its log
+        if (child.status === "completed") return { outcome: "completed", content: await lastAnswer(runtime, child.id) }
         const { run } = await runSession(runtime, {
           ...inherited(options),
           sessionId: child.id,
@@ -190,6 +192,11 @@ function spawnFrom(runtime: Runtime, held: HeldSession, options: RunSessionOptio
       },
     }
   }
+}
+
+async function lastAnswer({ store }: Runtime, sessionId: SessionId): Promise<string> {
+  const [newest] = await store.log.lastMessages(await store.log.head(sessionId), 1)
+  return newest?.message.role === "assistant" ? newest.message.content : ""
 }
 
 /** What a child has of its parent: the model and what it may do, not what was asked. */
