@@ -57,6 +57,14 @@ export {
   type CleanupSessionsResult,
   cleanupSessions,
 } from "./session/cleanup-sessions.js"
+export {
+  type ExecutionLease,
+  type ExecutionLeaseFilter,
+  type ExecutionTaskSnapshot,
+  type ExecutionTaskSnapshotFilter,
+  SQLiteExecutionStateStore,
+  type SQLiteExecutionStateStoreOptions,
+} from "./session/sqlite-execution-state-store.js"
 export type { SnapshotChange } from "./snapshot/diff-snapshots.js"
 export {
   type CaptureOptions,

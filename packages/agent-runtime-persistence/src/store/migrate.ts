@@ -29,9 +29,11 @@ export async function migrateSqlite(driver: SqliteDriver, options: MigrateOption
     await driver.transaction(`migrate-${version + 1}`, async (tx) => {
       // another process may have been faster while we waited for the lock
       if ((await sqliteVersion(tx)) !== version) return
-      await applyStep(tx, steps[version] as Migration, "sqlite")
+      // a new file gets all tables at once: there is nothing in it that a copy between two steps could save
+      const next = version === 0 ? steps.length : version + 1
+      for (const step of steps.slice(version, next)) await applyStep(tx, step, "sqlite")
       await tx.run(`PRAGMA application_id = ${applicationId}`)
-      await tx.run(`PRAGMA user_version = ${version + 1}`)
+      await tx.run(`PRAGMA user_version = ${next}`)
     })
   }
   refuseNewer(version, steps.length, driver.path)

@@ -139,6 +139,40 @@ export const migrations: readonly Migration[] = [
       "CREATE INDEX artifacts_by_hash ON artifacts (hash)",
     ],
   },
+  {
+    name: "execution leases and task snapshots",
+    statements: [
+      `CREATE TABLE execution_leases (
+        lease_id TEXT PRIMARY KEY,
+        task_id TEXT NOT NULL,
+        worker_id TEXT NOT NULL,
+        status TEXT NOT NULL,
+        acquired_at {integer} NOT NULL,
+        expires_at {integer} NOT NULL,
+        last_heartbeat_at {integer} NOT NULL,
+        attempt {integer} NOT NULL
+      )`,
+      "CREATE INDEX execution_leases_by_task ON execution_leases (task_id)",
+      `CREATE TABLE execution_task_snapshots (
+        task_id TEXT NOT NULL,
+        sequence {integer} NOT NULL,
+        status TEXT NOT NULL,
+        queue_class TEXT NOT NULL,
+        task_type TEXT NOT NULL,
+        attempt {integer} NOT NULL,
+        created_at {integer} NOT NULL,
+        payload TEXT NOT NULL,
+        worker_id TEXT,
+        result TEXT,
+        error TEXT,
+        model_id TEXT,
+        tool_name TEXT,
+        metadata TEXT,
+        PRIMARY KEY (task_id, sequence)
+      )`,
+      "CREATE INDEX execution_task_snapshots_by_sequence ON execution_task_snapshots (sequence, task_id)",
+    ],
+  },
 ]
 
 const types = {
