@@ -50,11 +50,11 @@ type Edit = typeof edit extends fc.Arbitrary<infer T> ? T : never
  */
 function apply(work: WorkspaceFixture, one: Edit): void {
   const target = place(work, one.path)
-  if (one.kind === "remove" || one.kind === "mode" || one.kind === "move") {
-    if (goesThroughLink(work, one.path) || (one.kind === "move" && goesThroughLink(work, one.to))) return
-    if (one.kind === "mode" && lstatSync(target, lax)?.isSymbolicLink() !== false) return
-  }
   try {
+    if (one.kind === "remove" || one.kind === "mode" || one.kind === "move") {
+      if (goesThroughLink(work, one.path) || (one.kind === "move" && goesThroughLink(work, one.to))) return
+      if (one.kind === "mode" && lstatSync(target, lax)?.isSymbolicLink() !== false) return
+    }
     if (one.kind === "write") {
       makeRoom(work, one.path)
       work.write(one.path, one.content)

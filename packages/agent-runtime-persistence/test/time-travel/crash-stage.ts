@@ -143,7 +143,7 @@ function secondFiles(workspace: string): void {
   mkdirSync(join(workspace, "new-empty/nested"), { recursive: true })
   mkdirSync(join(workspace, "folder-link"))
   symlinkSync("nowhere at all", join(workspace, "link"))
-  symlinkSync("/etc", join(workspace, "new-link"))
+  symlinkSync("../no-such-place", join(workspace, "new-link"))
   renameSync(join(workspace, "new-link"), join(workspace, "new/link-out"))
 }
 
