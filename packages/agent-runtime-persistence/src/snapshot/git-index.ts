@@ -8,8 +8,9 @@ export interface IndexEntry {
   readonly path: BytePath
   /** As in the index: 0o100644, 0o100755, 0o120000, or 0o160000 for a submodule. */
   readonly mode: number
-  readonly id: string
-  readonly stat: FileStat
+  /** The index itself and where in it this entry starts; id and times are read only where they are needed. */
+  readonly bytes: Buffer
+  readonly at: number
   /** 0, or 1 to 3 for an unmerged path. */
   readonly stage: number
   /** The user told git not to look at the file. */
@@ -49,7 +50,8 @@ export function parseIndex(data: Buffer): ParsedIndex {
       path = previous.slice(0, previous.length - strip) + data.toString("latin1", start, end)
       next = end + 1
     } else {
-      const end = data.indexOf(0, name)
+      const length = flags & 0xfff
+      const end = length < 0xfff ? name + length : data.indexOf(0, name)
       path = data.toString("latin1", name, end)
       next = at + ((end - at + 8) & ~7)
     }
@@ -57,8 +59,8 @@ export function parseIndex(data: Buffer): ParsedIndex {
     entries.push({
       path,
       mode: data.readUInt32BE(at + 24),
-      id: data.toString("hex", at + 40, at + 60),
-      stat: data.toString("hex", at, at + 40),
+      bytes: data,
+      at,
       stage: (flags >> 12) & 3,
       assumeUnchanged: (flags & 0x8000) !== 0,
       skipWorktree: (extended & 0x4000) !== 0,
@@ -108,12 +110,24 @@ function parseCacheTree(data: Buffer): Map<BytePath, string> {
   return trees
 }
 
-export interface WritableEntry {
-  readonly path: BytePath
-  readonly mode: number
-  readonly id: string
-  readonly stat: FileStat
+export function idOf({ bytes, at }: IndexEntry): string {
+  return bytes.toString("hex", at + 40, at + 60)
 }
+
+/** Seconds of the newest of change and modification time. */
+export function newestSecondOf({ bytes, at }: IndexEntry): number {
+  return Math.max(bytes.readUInt32BE(at), bytes.readUInt32BE(at + 8))
+}
+
+/** Modulo 2^32. */
+export function sizeOf({ bytes, at }: IndexEntry): number {
+  return bytes.readUInt32BE(at + 36)
+}
+
+/** An entry of another index, or one made from what was seen. */
+export type WritableEntry =
+  | Pick<IndexEntry, "path" | "mode" | "bytes" | "at">
+  | { readonly path: BytePath; readonly mode: number; readonly id: string; readonly stat: FileStat }
 
 /** Entries must be sorted by path and have no duplicates. */
 export function formatIndex(entries: readonly WritableEntry[]): Buffer {
@@ -126,9 +140,13 @@ export function formatIndex(entries: readonly WritableEntry[]): Buffer {
   let at = 12
   let previous = ""
   for (const entry of entries) {
-    at += data.write(entry.stat, at, "hex")
-    data.writeUInt32BE(entry.mode, at - 16)
-    at += data.write(entry.id, at, "hex")
+    if ("bytes" in entry) entry.bytes.copy(data, at, entry.at, entry.at + 60)
+    else {
+      data.write(entry.stat, at, "hex")
+      data.writeUInt32BE(entry.mode, at + 24)
+      data.write(entry.id, at + 40, "hex")
+    }
+    at += 60
     at = data.writeUInt16BE(Math.min(entry.path.length, 0xfff), at)
     const shared = sharedLength(previous, entry.path)
     at = writeOffset(data, at, previous.length - shared)

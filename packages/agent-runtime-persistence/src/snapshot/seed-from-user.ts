@@ -5,7 +5,7 @@
 import { readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { type BytePath, foldersAbove, nameOf, parentOf } from "./byte-path.js"
-import { type IndexEntry, type ParsedIndex, parseIndex } from "./git-index.js"
+import { type IndexEntry, idOf, newestSecondOf, type ParsedIndex, parseIndex, sizeOf } from "./git-index.js"
 import { formatTree, objectId, type TreeEntry, treeMode } from "./git-objects.js"
 import type { Git } from "./git-process.js"
 import type { IgnoreRules } from "./ignore-rules.js"
@@ -83,9 +83,7 @@ function isPlain(entry: IndexEntry): boolean {
 }
 
 function isRacy(entry: IndexEntry, indexSecond: number): boolean {
-  const changed = Number.parseInt(entry.stat.slice(0, 8), 16)
-  const modified = Number.parseInt(entry.stat.slice(16, 24), 16)
-  return Math.max(changed, modified) >= indexSecond - 1
+  return newestSecondOf(entry) >= indexSecond - 1
 }
 
 function isFolderExcluded(folder: BytePath, rules: IgnoreRules, known: Map<BytePath, boolean>): boolean {
@@ -104,13 +102,12 @@ function isFolderExcluded(folder: BytePath, rules: IgnoreRules, known: Map<ByteP
  */
 export async function findConverted(entries: readonly IndexEntry[], options: SeedOptions): Promise<BytePath[]> {
   const [sizes, filtered] = await Promise.all([
-    options.reader.describe(entries.map((entry) => entry.id)),
+    options.reader.describe(entries.map(idOf)),
     listFiltered(entries, options),
   ])
   const converted = entries.filter((entry, i) => {
-    const size = Number.parseInt(entry.stat.slice(72), 16)
     const found = sizes[i]
-    return found?.type !== "blob" || found.size % 2 ** 32 !== size || filtered.has(entry.path)
+    return found?.type !== "blob" || found.size % 2 ** 32 !== sizeOf(entry) || filtered.has(entry.path)
   })
   return converted.map(({ path }) => path)
 }
@@ -157,8 +154,8 @@ function groupByFolder(entries: readonly IndexEntry[]): Map<BytePath, Set<BytePa
 }
 
 /** The tree of sorted entries; folders whose tree is known are not built. */
-export function buildTree(
-  entries: readonly { path: BytePath; mode: number; id: string }[],
+function buildTree(
+  entries: readonly IndexEntry[],
   known: ReadonlyMap<BytePath, string>,
   emit: Map<string, Buffer>,
 ): string {
@@ -168,12 +165,12 @@ export function buildTree(
     const id = known.get(folder)
     const children: TreeEntry[] = []
     while (at < entries.length) {
-      const entry = entries[at] as { path: BytePath; mode: number; id: string }
+      const entry = entries[at] as IndexEntry
       if (!entry.path.startsWith(prefix)) break
       const slash = entry.path.indexOf("/", prefix.length)
       if (id !== undefined) at++
       else if (slash < 0) {
-        children.push({ mode: entry.mode.toString(8), name: entry.path.slice(prefix.length), id: entry.id })
+        children.push({ mode: entry.mode.toString(8), name: entry.path.slice(prefix.length), id: idOf(entry) })
         at++
       } else {
         const name = entry.path.slice(prefix.length, slash)
