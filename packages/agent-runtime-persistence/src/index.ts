@@ -67,6 +67,12 @@ export {
 } from "./session/sqlite-execution-state-store.js"
 export type { SnapshotChange } from "./snapshot/diff-snapshots.js"
 export {
+  type ShadowCheckpoint,
+  ShadowCheckpointService,
+  type ShadowCheckpointServiceOptions,
+  type ShadowDiffEntry,
+} from "./snapshot/shadow-checkpoint-service.js"
+export {
   type CaptureOptions,
   type OpenSnapshotStoreOptions,
   openSnapshotStore,

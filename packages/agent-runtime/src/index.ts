@@ -20,4 +20,16 @@ export { type HeldSession, type HoldSessionOptions, holdSession } from "./hold-s
 export { type GarbageReport, type OpenRuntimeOptions, openRuntime, type Runtime } from "./open-runtime.js"
 export { requestPause } from "./pause-session.js"
 export { type RunSessionOptions, type RunSessionResult, runSession } from "./run-session.js"
+export {
+  type CheckpointState,
+  createSession,
+  type LoadedCheckpoint,
+  listCheckpoints,
+  loadCheckpoint,
+  type NewSession,
+  type ResumedSession,
+  type ResumeSessionOptions,
+  resumeSession,
+  saveCheckpoint,
+} from "./session-calls.js"
 export { type FindStateDirectoryOptions, findStateDirectory, placesIn, type StorePlaces } from "./state-directory.js"
