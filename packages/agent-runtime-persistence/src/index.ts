@@ -49,7 +49,11 @@ export {
   type WriteHandoffSectionResult,
   writeHandoffSection,
 } from "./handoff/write-handoff-section.js"
+export { describeOpenFailure } from "./recovery/check-database.js"
+export { checkStore } from "./recovery/check-store.js"
+export type { CheckStoreOptions, Finding, FindingCode } from "./recovery/finding.js"
 export { type RecoveredSession, type RecoverResult, recoverAll, recoverSession } from "./recovery/recover-session.js"
+export { type RepairResult, repairStore } from "./recovery/repair-store.js"
 export { type SettledRestore, settleRestores } from "./recovery/settle-restores.js"
 export { settleRewinds } from "./recovery/settle-rewinds.js"
 export {

@@ -34,8 +34,8 @@ export async function clearNotes(context: TimeTravelContext, interrupted: readon
   for (const path of paths) await clearWorkspace(context, path)
 }
 
-/** False where there is more to do, or the workspace is not there now. */
-async function clearWorkspace(context: TimeTravelContext, path: string): Promise<boolean> {
+/** Removes the notes of restores that have ended. False where there is more to do, or the workspace is not there now. */
+export async function clearWorkspace(context: TimeTravelContext, path: string): Promise<boolean> {
   const snapshots = await context.snapshots(path).catch(() => undefined) // the next restore there will say why
   if (snapshots === undefined) return false
   let isClear = true

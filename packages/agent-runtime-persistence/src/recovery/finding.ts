@@ -1,0 +1,82 @@
+/** What a check of a store found: one line each, for people and for `repairStore`. */
+import { isKeepupError } from "@ku0/agent-runtime-core"
+import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
+
+export type FindingCode =
+  | "database-damaged"
+  | "index-damaged"
+  | "foreign-key-broken"
+  | "sequence-gap"
+  | "head-wrong"
+  | "lost-parent"
+  | "message-index-wrong"
+  | "entry-unreadable"
+  | "history-broken"
+  | "phase-wrong"
+  | "counter-wrong"
+  | "row-unreadable"
+  | "checkpoint-without-entry"
+  | "checkpoint-lost"
+  | "value-missing"
+  | "value-damaged"
+  | "artifact-damaged"
+  | "workspace-missing"
+  | "ref-missing"
+  | "snapshot-missing"
+  | "snapshot-damaged"
+  | "ref-unowned"
+  | "restore-unfinished"
+  | "note-left"
+  | "session-interrupted"
+  | "rewind-unfinished"
+  | "lease-stale"
+  | "rubbish-left"
+  | "mode-open"
+
+export interface Finding {
+  readonly code: FindingCode
+  /** `error`: something is lost or wrong. `warning`: something should be looked at. `info`: a crash left it, no harm done. */
+  readonly severity: "error" | "warning" | "info"
+  /** One sentence. */
+  readonly what: string
+  /** The session, checkpoint, entry, workspace or file it is about. */
+  readonly where: string
+  /** Whether `repairStore` can mend it without guessing. */
+  readonly canRepair: boolean
+}
+
+export interface CheckStoreOptions {
+  /** Looked through for modes that are too open. */
+  readonly stateDirectory?: string
+}
+
+export type Check = (context: TimeTravelContext, options: CheckStoreOptions) => Promise<Finding[]>
+
+const severities: Partial<Record<FindingCode, Finding["severity"]>> = {
+  "workspace-missing": "warning",
+  "mode-open": "warning",
+  "note-left": "info",
+  "ref-unowned": "info",
+  "session-interrupted": "info",
+  "rewind-unfinished": "info",
+  "lease-stale": "info",
+  "rubbish-left": "info",
+}
+
+export function finding(code: FindingCode, where: string, what: string, canRepair = false): Finding {
+  return { code, severity: severities[code] ?? "error", what, where, canRepair }
+}
+
+/** Runs a part of a check; what the store can't even read becomes a finding, and the other parts go on. */
+export async function guarded(
+  code: FindingCode,
+  where: string,
+  work: () => Promise<readonly Finding[]>,
+): Promise<Finding[]> {
+  try {
+    return [...(await work())]
+  } catch (error) {
+    if (!isKeepupError(error)) throw error
+    return [finding(code, where, error.message)]
+  }
+}

@@ -1,0 +1,80 @@
+/** Keeps snapshots again that nothing keeps any more, puts lost content back, and then lets go of what is nobody's. */
+import { rmSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { isKeepupError } from "@ku0/agent-runtime-core"
+import { leaseName } from "../session/lease-row.js"
+import { makeFolder, replaceFile } from "../snapshot/durable-file.js"
+import { checkpointRef } from "../snapshot/refs.js"
+import type { SnapshotStore } from "../snapshot/snapshot-store.js"
+import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
+import { hasCommit, isYoung, listRubbish, listUnowned } from "./check-snapshots.js"
+import { type KnownWorkspace, listWorkspaces } from "./list-workspaces.js"
+
+export interface RepairSnapshotsOptions {
+  /** False: let go of nothing, because what the database says can't be trusted. */
+  readonly mayForget: boolean
+}
+
+export async function repairSnapshots(context: TimeTravelContext, options: RepairSnapshotsOptions): Promise<string[]> {
+  const done: string[] = []
+  for (const known of await listWorkspaces(context.store)) {
+    const snapshots = await context.snapshots(known.path).catch(() => undefined) // told by the check
+    if (snapshots === undefined) continue
+    try {
+      done.push(...(await keepAgain(snapshots, known)))
+      done.push(...(await putBack(snapshots)))
+      if (await isQuiet(context, known)) {
+        done.push(...removeRubbish(context, snapshots))
+        if (options.mayForget) done.push(...(await letGo(context, snapshots, known)))
+      }
+    } catch (error) {
+      if (!isKeepupError(error)) throw error
+      done.push(`The snapshots of ${known.path} could not all be mended: ${error.message}`)
+    }
+  }
+  return done
+}
+
+async function keepAgain(snapshots: SnapshotStore, { rows }: KnownWorkspace): Promise<string[]> {
+  const done: string[] = []
+  const refs = snapshots.listCheckpoints()
+  for (const { id, number, sessionId, commit } of rows) {
+    if (refs.get(id) === commit || !(await hasCommit(snapshots, commit))) continue
+    const path = join(snapshots.directory, checkpointRef(id))
+    makeFolder(dirname(path))
+    replaceFile(path, `${commit}\n`, { durable: true })
+    done.push(`The snapshot of checkpoint #${number} of session ${sessionId} is kept again.`)
+  }
+  return done
+}
+
+async function putBack(snapshots: SnapshotStore): Promise<string[]> {
+  if ((await snapshots.check()).isSound) return []
+  const { repaired } = await snapshots.repair()
+  return repaired.map((path) => `The lost content of ${path} was found in the workspace and put back.`)
+}
+
+/** Nobody is at work there now. */
+async function isQuiet({ store }: TimeTravelContext, { path, rows }: KnownWorkspace): Promise<boolean> {
+  const resources = [leaseName("workspace", path), ...new Set(rows.map((row) => leaseName("session", row.sessionId)))]
+  for (const resource of resources) if ((await store.leases.find(resource)) !== undefined) return false
+  return true
+}
+
+function removeRubbish({ store }: TimeTravelContext, snapshots: SnapshotStore): string[] {
+  return listRubbish(snapshots, store.context.clock.now()).map((path) => {
+    rmSync(path, { recursive: true, force: true })
+    return `${path}, left by a process that was killed, was removed.`
+  })
+}
+
+/** Only from a store that is whole, and never what someone may just be making. */
+async function letGo(context: TimeTravelContext, snapshots: SnapshotStore, known: KnownWorkspace): Promise<string[]> {
+  const now = context.store.context.clock.now()
+  const keep = new Set([...known.rows.map(({ id }) => id), ...known.lost])
+  const unowned = listUnowned(snapshots, keep, now)
+  if (unowned.length === 0 || !(await snapshots.check()).isSound) return []
+  for (const id of snapshots.listCheckpoints().keys()) if (isYoung(id, now)) keep.add(id)
+  await snapshots.gc(keep)
+  return [`${unowned.length} snapshot(s) of ${known.path} that belong to no checkpoint were let go.`]
+}
