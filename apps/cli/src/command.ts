@@ -55,4 +55,6 @@ export interface Input {
   count(name: string): number | undefined
   values(name: string): readonly string[] | undefined
   has(name: string): boolean
+  /** Whether `--no-NAME` was given. */
+  isOff(name: string): boolean
 }

@@ -2,9 +2,12 @@
 import type { Command } from "./command.js"
 import { type CommandEntry, commandGroups } from "./command-entry.js"
 
-const [, back, keep, sessions, house] = commandGroups
+const [work, back, keep, sessions, house] = commandGroups
 
 export const commands: readonly CommandEntry[] = [
+  entry("run", work, async () => (await import("./commands/run.js")).runCommand),
+  entry("resume", work, async () => (await import("./commands/resume.js")).resumeCommand),
+  entry("pause", work, async () => (await import("./commands/pause.js")).pauseCommand),
   entry("checkpoint list", back, async () => (await import("./commands/checkpoint/list.js")).listCommand),
   entry("checkpoint show", back, async () => (await import("./commands/checkpoint/show.js")).showCommand),
   entry("checkpoint diff", back, async () => (await import("./commands/checkpoint/diff.js")).diffCommand),
@@ -22,12 +25,16 @@ export const commands: readonly CommandEntry[] = [
   entry("session new", sessions, async () => (await import("./commands/session/new.js")).newCommand),
   entry("session rename", sessions, async () => (await import("./commands/session/rename.js")).renameCommand),
   entry("session logs", sessions, async () => (await import("./commands/session/logs.js")).logsCommand),
+  entry("session export", sessions, async () => (await import("./commands/session/export.js")).exportCommand),
+  entry("session import", sessions, async () => (await import("./commands/session/import.js")).importCommand),
   entry("session delete", sessions, async () => (await import("./commands/session/delete.js")).deleteCommand),
   entry("session cleanup", sessions, async () => (await import("./commands/session/cleanup.js")).cleanupCommand),
+  entry("handoff", sessions, async () => (await import("./commands/handoff.js")).handoffCommand),
   entry("init", house, async () => (await import("./commands/init.js")).initCommand),
   entry("config list", house, async () => (await import("./commands/config/list.js")).listCommand),
   entry("config get", house, async () => (await import("./commands/config/get.js")).getCommand),
   entry("config set", house, async () => (await import("./commands/config/set.js")).setCommand),
+  entry("doctor", house, async () => (await import("./commands/doctor.js")).doctorCommand),
   entry("gc", house, async () => (await import("./commands/gc.js")).gcCommand),
   entry("completion", house, async () => (await import("./commands/completion.js")).completionCommand),
   entry("help", house, async () => (await import("./commands/help.js")).helpCommand),

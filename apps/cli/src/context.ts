@@ -1,7 +1,7 @@
 /** What a command is handed: what the user set, the runtime when it asks for it, and the ways to answer. */
 import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
-import { KeepupError, type Runtime } from "@ku0/agent-runtime"
+import { type ErrorCode, KeepupError, type Runtime } from "@ku0/agent-runtime"
 import type { CommandEntry } from "./command-entry.js"
 import type { GlobalFlags } from "./global-options.js"
 import type { Machine } from "./machine.js"
@@ -23,7 +23,7 @@ export interface Context {
   readonly signal: AbortSignal
   readonly now: number
   /** The runtime, opened once and closed when the command has ended. */
-  openRuntime(): Promise<Runtime>
+  openRuntime(options?: OpenOptions): Promise<Runtime>
   /** The answer: JSON with `--json`, else the text. */
   answer(document: Readonly<Record<string, unknown>>, text: () => string | Uint8Array): void
   /** One line of a stream: a JSON line with `--json`, else the text. */
@@ -36,6 +36,13 @@ export interface Context {
   confirm(question: string): Promise<void>
   /** Lets the work end before a Ctrl-C takes effect. */
   uninterrupted<Result>(work: () => Promise<Result>): Promise<Result>
+  /** The command did what it should, and what it found is bad: its exit code says so. */
+  endWith(code: ErrorCode): void
+}
+
+export interface OpenOptions {
+  /** False: what died is left as it is, to be looked at. */
+  readonly recover?: boolean
 }
 
 export interface ContextParts {
@@ -44,7 +51,8 @@ export interface ContextParts {
   readonly machine: Machine
   readonly progress: Progress
   readonly signal: AbortSignal
-  readonly openRuntime: (context: Context) => Promise<Runtime>
+  readonly openRuntime: (context: Context, options: OpenOptions) => Promise<Runtime>
+  readonly endWith: Context["endWith"]
   readonly uninterrupted: Context["uninterrupted"]
 }
 
@@ -77,8 +85,8 @@ export function createContext(parts: ContextParts): Context {
     progress,
     signal: parts.signal,
     now: machine.clock.now(),
-    openRuntime() {
-      runtime ??= parts.openRuntime(context)
+    openRuntime(options = {}) {
+      runtime ??= parts.openRuntime(context, options)
       return runtime
     },
     answer(document, text) {
@@ -102,6 +110,7 @@ export function createContext(parts: ContextParts): Context {
       if (!/^y(es)?$/i.test(answer?.trim() ?? "")) throw new KeepupError("CANCELLED", "Nothing was changed.")
     },
     uninterrupted: parts.uninterrupted,
+    endWith: parts.endWith,
   }
   return context
 }

@@ -1,5 +1,5 @@
 /** Arguments → command → exit code. The one place that prints an error. */
-import { errorCodes, KeepupError, type Runtime, toKeepupError } from "@ku0/agent-runtime"
+import { type ErrorCode, errorCodes, KeepupError, type Runtime, toKeepupError } from "@ku0/agent-runtime"
 import type { Command } from "./command.js"
 import { commandsUnder } from "./command-entry.js"
 import { commands } from "./commands.js"
@@ -26,8 +26,8 @@ export async function main(argv: readonly string[], machine: Machine): Promise<n
     const command = await request.entry.load()
     const parsed = parseArguments(command, request.rest, request.entry.name)
     flags = parsed.flags
-    await runCommand(command, parsed, machine)
-    return 0
+    const ended = await runCommand(command, parsed, machine)
+    return ended === undefined ? 0 : errorCodes[ended].exit
   } catch (thrown) {
     const error = toKeepupError(thrown)
     showError(error, {
@@ -45,10 +45,11 @@ async function runCommand(
   command: Command,
   { flags, input }: ReturnType<typeof parseArguments>,
   machine: Machine,
-): Promise<void> {
+): Promise<ErrorCode | undefined> {
   const interrupt = watchInterrupts(machine)
   const progress = createProgress(machine.stderr, machine.clock, flags.quiet || flags.json)
   let opened: Promise<Runtime> | undefined
+  let ended: ErrorCode | undefined
   const context: Context = createContext({
     commands,
     flags,
@@ -56,14 +57,18 @@ async function runCommand(
     progress,
     signal: interrupt.signal,
     uninterrupted: interrupt.hold,
-    async openRuntime(self) {
+    endWith(code) {
+      ended = code
+    },
+    async openRuntime(self, options) {
       const { openWorkspace } = await import("./open-workspace.js")
-      opened = openWorkspace(self)
+      opened = openWorkspace(self, options)
       return await opened
     },
   })
   try {
     await interrupt.race(command.run(context, input))
+    return ended
   } finally {
     progress.clear()
     await opened?.then(

@@ -10,11 +10,11 @@ import {
   resolveConfig,
   shortId,
 } from "@ku0/agent-runtime"
-import { type Context, ensureStateDirectory } from "./context.js"
+import { type Context, ensureStateDirectory, type OpenOptions } from "./context.js"
 import type { Machine } from "./machine.js"
 import { oneLine, plural } from "./output/text.js"
 
-export async function openWorkspace(context: Context): Promise<Runtime> {
+export async function openWorkspace(context: Context, { recover = true }: OpenOptions): Promise<Runtime> {
   const { flags, machine, workspacePath, stateDirectory, progress } = context
   const { config } = readSettings(context)
   ensureStateDirectory(stateDirectory)
@@ -27,6 +27,7 @@ export async function openWorkspace(context: Context): Promise<Runtime> {
     homeDirectory: machine.homeDirectory,
     clock: machine.clock,
     ...(db && { db }),
+    recover,
     onWarning: context.warn,
     onProgress: (done, total) => progress.report("Reading files", done, total),
   })

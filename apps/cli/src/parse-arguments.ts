@@ -159,5 +159,6 @@ function toInput(
     count: (name) => (typeof options[key(name)] === "number" ? (options[key(name)] as number) : undefined),
     values: (name) => all(options[key(name)]),
     has: (name) => options[key(name)] !== undefined,
+    isOff: (name) => options[key(name)] === false,
   }
 }

@@ -1,0 +1,89 @@
+/** `doctor`: proves that everything that was kept can be brought back, and mends what can be mended. */
+import { checkStore, type Finding, placesIn, type Runtime, repairStore } from "@ku0/agent-runtime"
+import type { Command } from "../command.js"
+import type { Context } from "../context.js"
+import { readSettings } from "../open-workspace.js"
+import { oneLine, pad, plural } from "../output/text.js"
+import { version } from "../version.js"
+import { showValue } from "./config/list.js"
+
+export const doctorCommand: Command = {
+  summary: "prove that everything kept can be brought back; mend it",
+  description: [
+    "Checks the database, every session's log, checkpoints, values, artifacts and snapshots, and what a crash may have left. " +
+      "Changes nothing without --repair. With it, rows are made again from the log, refs from rows, and what died is closed; a copy " +
+      "of the database is kept before. Ends with CORRUPT if something is wrong that is still there.",
+  ],
+  options: [{ flags: "--repair", summary: "mend what can be mended without guessing" }],
+  examples: [
+    { command: "keepup doctor", does: "Is everything sound?" },
+    { command: "keepup doctor --repair", does: "Mend what a crash or a disk did" },
+  ],
+  exits: ["CORRUPT"],
+  async run(context, input) {
+    const runtime = await context.openRuntime({ recover: false })
+    const { stateDirectory } = context
+    context.progress.report("Checking", 0, 0)
+    const repaired = input.flag("repair")
+      ? await context.uninterrupted(() => repairStore(runtime, { stateDirectory }))
+      : undefined
+    const findings = repaired?.left ?? (await checkStore(runtime, { stateDirectory }))
+    const facts = describePlace(context, runtime)
+    const document = {
+      healthy: !findings.some(isBad),
+      findings,
+      ...(repaired && { repaired: { backup: repaired.backup ?? null, done: repaired.done } }),
+      store: facts,
+    }
+    context.answer(document, () =>
+      [
+        renderPlace(context, facts),
+        ...(repaired?.done ?? []).map((line) => `mended   ${oneLine(line)}`),
+        ...(repaired?.backup === undefined ? [] : [`backup   ${oneLine(repaired.backup)}`]),
+        ...findings.map((one) => renderFinding(context, one)),
+        renderVerdict(findings, repaired !== undefined),
+      ].join("\n"),
+    )
+    if (findings.some(isBad)) context.endWith("CORRUPT")
+  },
+}
+
+function isBad({ severity }: Finding): boolean {
+  return severity === "error"
+}
+
+function describePlace(context: Context, runtime: Runtime): Record<string, string> {
+  const { flags, machine, stateDirectory, workspacePath } = context
+  const db = flags.db ?? machine.environment["KEEPUP_DB"]
+  const places = placesIn(stateDirectory, { ...(db && { db }), storage: runtime.config.storage, workspacePath })
+  return {
+    keepup: version,
+    node: process.version,
+    database: places.db.replace(/\/\/.*@/, "//"),
+    schema: String(runtime.store.schemaVersion),
+    stateDirectory,
+  }
+}
+
+function renderPlace(context: Context, facts: Readonly<Record<string, string>>): string {
+  const { styles } = context
+  const set = readSettings(context).settings.filter(({ source }) => source !== "default")
+  return [
+    ...Object.entries(facts).map(([name, value]) => `${styles.dim(pad(name, 14))}  ${oneLine(value)}`),
+    ...set.map(({ key, value, source }) => `${styles.dim(pad(key, 14))}  ${showValue(value)} (${source})`),
+    "",
+  ].join("\n")
+}
+
+function renderFinding({ styles }: Context, { severity, what, where, canRepair }: Finding): string {
+  const paint = severity === "error" ? styles.red : severity === "warning" ? styles.yellow : styles.dim
+  return `${paint(pad(severity, 7))}  ${oneLine(what)} ${styles.dim(`(${oneLine(where)})`)}${canRepair ? "  [can be mended]" : ""}`
+}
+
+function renderVerdict(findings: readonly Finding[], isRepaired: boolean): string {
+  const bad = findings.filter(isBad).length
+  if (findings.length === 0) return "Everything is sound: all that was kept can be brought back."
+  const mendable = findings.filter(({ canRepair }) => canRepair).length
+  const hint = !isRepaired && mendable > 0 ? ` Mend ${mendable} of them with: keepup doctor --repair` : ""
+  return `${plural(findings.length, "finding")}, ${plural(bad, "error")}.${hint}`
+}

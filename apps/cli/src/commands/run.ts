@@ -1,0 +1,35 @@
+/** `run`: starts a session with a prompt and lets the built-in agent work on it. */
+import type { Command } from "../command.js"
+import { cut, oneLine } from "../output/text.js"
+import { getSession } from "../references.js"
+import { agentOptions, runAgent } from "../run-agent.js"
+
+export const runCommand: Command = {
+  summary: "let the built-in agent work on a prompt",
+  description: [
+    "Starts a new session, or goes on in the one -S names. Every step is on disk before it counts: killed at any instant, " +
+      "`keepup resume` goes on from there, and a tool call that was done is never done again. Checkpoints are taken on the way.",
+    "With --json the events of the run are JSON lines; the last line has ok, session and run.",
+  ],
+  arguments: [{ name: "PROMPT…", summary: "what the agent is to do" }],
+  options: [...agentOptions, { flags: "--name <NAME>", summary: "the session's name; the prompt unless told" }],
+  examples: [
+    { command: 'keepup run "make the tests pass" --model anthropic/claude-sonnet-4-5', does: "A task for the agent" },
+    { command: 'keepup run "tidy up" --script answers.jsonl --approval auto', does: "Offline, from a script" },
+  ],
+  exits: ["NOT_FOUND", "SESSION_RUNNING", "UNAUTHORIZED"],
+  async run(context, input) {
+    const prompt = input.list("PROMPT").join(" ")
+    const { store } = await context.openRuntime()
+    const session =
+      context.flags.session === undefined
+        ? await store.sessions.create({
+            workspacePath: context.workspacePath,
+            name: input.option("name") ?? cut(oneLine(prompt), 60),
+            agentType: "keepup",
+            taskDescription: prompt,
+          })
+        : await getSession(context)
+    await runAgent(context, input, { session, prompt })
+  },
+}

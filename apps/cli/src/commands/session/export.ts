@@ -1,0 +1,67 @@
+/** `session export`: a session with everything that belongs to it in one file, or as a text to read. */
+import { createWriteStream, existsSync } from "node:fs"
+import { resolve } from "node:path"
+import { Readable } from "node:stream"
+import { pipeline } from "node:stream/promises"
+import { exportSession, KeepupError, renderMarkdown, shortId, streamExport } from "@ku0/agent-runtime"
+import type { Command } from "../../command.js"
+import { bytes, oneLine, plural } from "../../output/text.js"
+import { getSession } from "../../references.js"
+
+export const exportCommand: Command = {
+  summary: "a session with everything in it, as one file",
+  description: [
+    "The file holds the log, the checkpoints with their files, state and artifacts; `keepup session import` takes it in anywhere. " +
+      "With --redact secrets are taken out of what was said, and the files of the checkpoints are left out.",
+  ],
+  arguments: [
+    { name: "SESSION?", summary: "an id or a part of it, a name, or latest", completes: "session" },
+    {
+      name: "FILE?",
+      summary: "where to write it; a name made from the session unless told, - for standard output",
+      completes: "file",
+    },
+  ],
+  options: [
+    { flags: "--format <FORMAT>", summary: "keepup to take it in again, md to read it", choices: ["keepup", "md"] },
+    { flags: "--redact", summary: "without secrets, without files" },
+    { flags: "--no-files", summary: "without the files of the checkpoints" },
+    { flags: "--force", summary: "replace a file that is there" },
+  ],
+  examples: [
+    { command: "keepup session export latest work.keepup", does: "Take it to another machine" },
+    { command: "keepup session export latest - --format md --redact", does: "To read, or to show someone" },
+  ],
+  exits: ["NOT_FOUND", "CONFLICT"],
+  async run(context, input) {
+    const session = await getSession(context, input.optional("SESSION") ?? context.flags.session)
+    const runtime = await context.openRuntime()
+    const isText = input.option("format") === "md"
+    const options = { sessionId: session.id, redact: input.flag("redact"), snapshots: !input.isOff("files") }
+    const name = input.optional("FILE") ?? `keepup-${shortId(session.id)}${isText ? ".md" : ".keepup"}`
+    if (name === "-") {
+      const source = isText ? renderMarkdown(runtime, options) : streamExport(runtime, options).bytes
+      for await (const part of source) context.machine.stdout.write(part)
+      return
+    }
+    const path = resolve(context.machine.currentDirectory, name)
+    context.progress.report("Exporting", 0, 0)
+    if (isText) {
+      if (existsSync(path) && !input.flag("force")) {
+        throw new KeepupError("CONFLICT", `There is a file ${path} already.`, {
+          hint: "Name another file, or --force.",
+        })
+      }
+      await pipeline(Readable.from(renderMarkdown(runtime, options)), createWriteStream(path, { mode: 0o600 }))
+      context.answer({ path, sessionId: session.id }, () => `"${oneLine(session.name)}" is in ${path}.`)
+      return
+    }
+    const result = await exportSession(runtime, { ...options, path, overwrite: input.flag("force") })
+    for (const { what, reason } of result.leftOut) context.warn(`Left out: ${what} (${reason})`)
+    const { counts, leftOut, redactions, sizeBytes } = result
+    context.answer({ path, sessionId: session.id, sizeBytes, counts, leftOut, redactions }, () => {
+      const redacted = redactions > 0 ? ` ${plural(redactions, "secret")} taken out.` : ""
+      return `"${oneLine(session.name)}" is in ${path}, ${bytes(sizeBytes)}.${redacted}`
+    })
+  },
+}

@@ -1,0 +1,60 @@
+/** `session import`: takes an exported session in, under new ids, all or nothing. */
+import { closeSync, openSync, readSync } from "node:fs"
+import { join, resolve } from "node:path"
+import { importOldSessions, importSession, KeepupError, type Session, shortId } from "@ku0/agent-runtime"
+import type { Command } from "../../command.js"
+import { sessionToJson } from "../../output/json.js"
+import { oneLine, plural } from "../../output/text.js"
+
+export const importCommand: Command = {
+  summary: "take an exported session in",
+  description: [
+    "The whole file is proven before anything is kept. The session gets a new id and belongs to this workspace; the files of the " +
+      "workspace are not touched: look at its checkpoints, then restore one. A sessions.json of older agents is taken in too.",
+  ],
+  arguments: [{ name: "FILE", summary: "what `keepup session export` wrote", completes: "file" }],
+  examples: [{ command: "keepup session import work.keepup", does: "Go on with work of another machine" }],
+  exits: ["NOT_FOUND", "CORRUPT"],
+  async run(context, input) {
+    const path = resolve(context.machine.currentDirectory, input.argument("FILE"))
+    const isOld = beginsAsJson(path)
+    const runtime = await context.openRuntime()
+    const { workspacePath, stateDirectory } = context
+    context.progress.report("Importing", 0, 0)
+    const sessions: readonly Session[] = isOld
+      ? await importOldSessions(runtime.store, { path, workspacePath })
+      : [(await importSession(runtime, { path, workspacePath, workFolder: join(stateDirectory, "import") })).session]
+    const [first] = sessions
+    context.answer(
+      {
+        ...(sessions.length === 1 && first && { session: sessionToJson(first) }),
+        sessions: sessions.map(sessionToJson),
+      },
+      () =>
+        sessions
+          .map(
+            (session) =>
+              `"${oneLine(session.name)}" is session ${shortId(session.id)}: ${plural(session.messageCount, "message")}, ` +
+              `${plural(session.checkpointCount, "checkpoint")}. Look: keepup checkpoint list -S ${shortId(session.id)}`,
+          )
+          .join("\n"),
+    )
+  },
+}
+
+/** An export of ours is compressed; the list of an older agent is plain JSON. */
+function beginsAsJson(path: string): boolean {
+  try {
+    const file = openSync(path, "r")
+    try {
+      const head = Buffer.alloc(64)
+      const size = readSync(file, head)
+      return /^\s*[[{]/.test(head.subarray(0, size).toString("utf8"))
+    } finally {
+      closeSync(file)
+    }
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw cause
+    throw new KeepupError("NOT_FOUND", `There is no file ${path}.`, { cause })
+  }
+}
