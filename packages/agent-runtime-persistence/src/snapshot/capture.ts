@@ -98,17 +98,22 @@ export async function capture(
       if (request.checkpointId !== undefined) prepared.push(refs.prepare(checkpointRef(request.checkpointId), id))
       prepared.push(refs.prepare(latestRef, id))
     }
-    await pack.finish(prepared.map(({ temporary }) => temporary))
-    step("capture:refs")
-    for (const ref of prepared) ref.place()
-    await syncAll(prepared.map(({ folder }) => folder))
-    step("capture:state")
     current.lastTree = tree
     current.lastCommit = id
+    const index = scanned.kind === "exact" ? foldIfNeeded(environment, current) : undefined
+    await pack.finish([
+      ...prepared.map(({ temporary }) => temporary),
+      ...(isFirst ? listBorrowing(environment) : []),
+      ...(index === undefined ? [] : [index, environment.store]),
+    ])
+    step("capture:refs")
+    for (const ref of prepared) ref.place()
+    await syncAll([...new Set(prepared.map(({ folder }) => folder))])
+    step("capture:state")
     current.skipped.delete(".")
     // Ignored files a restore asked for are in this snapshot only: the next exact scan asks the rules anew.
     if (request.alsoCapture !== undefined && request.alsoCapture.length > 0) current.rules = ""
-    if (scanned.kind === "exact") finishExact(environment, current)
+    if (scanned.kind === "exact") finishExact(environment, current, index !== undefined)
     step("capture:done")
     const counts = await countChanges(environment, before?.tree, tree)
     const snapshot: Snapshot = {
@@ -188,13 +193,24 @@ function applySeen(state: ScanState, candidates: Candidates, hashed: Hashed): vo
   for (const folder of candidates.unreadable) state.skipped.set(folder, "unreadable")
 }
 
-function finishExact(environment: SnapshotEnvironment, state: ScanState): void {
-  const { store, refs } = environment
+/** Rewrites the index when it is worth it. It is a cache, but one that must not come back torn: its name is returned. */
+function foldIfNeeded({ store }: SnapshotEnvironment, state: ScanState): string | undefined {
   const isTooMuch = state.overlay.size >= foldAt || state.indexFile === null
-  if (isTooMuch || [...state.overlay.values()].includes("ignored")) foldIndex(store, state)
-  if (refs.read(indexTreeRef) !== state.indexTree) refs.write(indexTreeRef, state.indexTree)
+  if (!isTooMuch && ![...state.overlay.values()].includes("ignored")) return undefined
+  foldIndex(store, state)
+  return join(store, state.indexFile as string)
+}
+
+function finishExact({ store, refs }: SnapshotEnvironment, state: ScanState, isFolded: boolean): void {
+  if (isFolded) refs.write(indexTreeRef, state.indexTree)
   saveScanState(store, state)
-  removeOldIndexes(store, state.indexFile)
+  if (isFolded) removeOldIndexes(store, state.indexFile)
+}
+
+/** What says where objects are borrowed from must be as durable as the snapshot that needs them. */
+function listBorrowing({ store }: SnapshotEnvironment): string[] {
+  const alternates = join(store, "objects/info/alternates")
+  return existsSync(alternates) ? [alternates, join(store, "objects/info")] : []
 }
 
 export async function readSnapshotCommit(environment: SnapshotEnvironment, commit: string) {

@@ -6,14 +6,14 @@ import { randomBytes } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { BytePath } from "./byte-path.js"
-import { removeFile, syncFolder, writeNewFile } from "./durable-file.js"
+import { removeFile, writeNewFile } from "./durable-file.js"
 import { isSettledForGit, withoutSize } from "./file-stat.js"
 import { formatIndex, parseIndex, type WritableEntry } from "./git-index.js"
 import type { KnownFile, ScanState } from "./scan-state.js"
 
 const namePrefix = "index-"
 
-/** Writes a new index and changes the state to use it. The state's last tree must hold exactly index and overlay. */
+/** Writes a new index, which the caller makes durable, and changes the state to use it. The state's last tree must hold exactly index and overlay. */
 export function foldIndex(store: string, state: ScanState): void {
   const old = state.indexFile === null ? state.seed : parseIndex(readFileSync(join(store, state.indexFile))).entries
   delete state.seed
@@ -25,10 +25,9 @@ export function foldIndex(store: string, state: ScanState): void {
   }
 }
 
-export function writeIndex(store: string, entries: readonly WritableEntry[]): string {
+function writeIndex(store: string, entries: readonly WritableEntry[]): string {
   const name = namePrefix + randomBytes(6).toString("hex")
-  writeNewFile(join(store, name), formatIndex(entries), { durable: true })
-  syncFolder(store)
+  writeNewFile(join(store, name), formatIndex(entries), { durable: false })
   return name
 }
 

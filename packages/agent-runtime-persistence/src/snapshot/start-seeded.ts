@@ -27,9 +27,10 @@ export function startSeeded(
   const seed = readSeed({ repository, rules: context.rules })
   if (seed === undefined) return undefined
   const alternates = join(store, "objects/info/alternates")
-  replaceFile(alternates, `${join(repository.commonDirectory, "objects")}\n`, { durable: true })
+  replaceFile(alternates, `${join(repository.commonDirectory, "objects")}\n`, { durable: false })
   step("capture:borrowed")
   reader.renew()
+  reader.tree(seed.tree).catch(() => {}) // the git that reads objects starts while the files are looked at
   for (const [id, data] of seed.newTrees) {
     pack.add(id, "tree", data)
     reader.keepTree(id, data)

@@ -61,10 +61,10 @@ export async function walkFolders(start: readonly BytePath[], options: WalkOptio
       }
       const hasRules = step.hasRules || entries.some(({ name }) => name === ".gitignore")
       for (const { name, isFolder } of entries) {
+        if (!isFolder && !options.askKnown && known.has(name)) continue
         const path = joinPath(step.path, name)
         if (rules.isExcluded(path, isFolder)) continue
         if (isFolder && !options.askKnown && table.entries.has(path)) continue
-        if (!isFolder && !options.askKnown && known.has(name)) continue
         if (step.included !== "no") considerIncluded(path, isFolder, step, rules, next, found)
         else if (hasRules) (isFolder ? folders : files).push(path)
         else if (isFolder) next.push({ path, included: "no", hasRules })
