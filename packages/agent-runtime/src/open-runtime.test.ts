@@ -1,0 +1,178 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { ArtifactId, Checkpoint, CheckpointId } from "@ku0/agent-runtime-core"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { resolveConfig } from "./config.js"
+import { type OpenRuntimeOptions, openRuntime, type Runtime } from "./open-runtime.js"
+
+let root: string
+const opened: Runtime[] = []
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "keepup-runtime-")))
+  mkdirSync(join(root, "workspace"))
+})
+afterEach(async () => {
+  for (const runtime of opened.splice(0)) await runtime.close().catch(() => undefined)
+  rmSync(root, { recursive: true, force: true })
+})
+
+async function open(options: Partial<OpenRuntimeOptions> = {}): Promise<Runtime> {
+  const runtime = await openRuntime({
+    workspacePath: join(root, "workspace"),
+    stateDirectory: join(root, "state"),
+    environment: { PATH: process.env["PATH"] },
+    ...options,
+  })
+  opened.push(runtime)
+  return runtime
+}
+
+const write = (path: string, text: string) => writeFileSync(join(root, "workspace", path), text)
+const take = async (runtime: Runtime, sessionId: string, trigger: "manual" | "run.ended" = "manual") =>
+  (await runtime.manager.take({ sessionId: sessionId as never, trigger })) as Checkpoint
+const create = (runtime: Runtime, name: string, metadata = {}) =>
+  runtime.store.sessions.create({ workspacePath: runtime.workspacePath, name, metadata })
+
+describe("a runtime", () => {
+  it("keeps everything under the state directory, closed to others, and finds it again", async () => {
+    const first = await open()
+    const session = await create(first, "one")
+    write("a.txt", "x")
+    const checkpoint = await take(first, session.id)
+    await first.close()
+    const stateDirectory = join(root, "state")
+    expect(statSync(stateDirectory).mode & 0o077).toBe(0)
+    expect(statSync(join(stateDirectory, "keepup.db")).mode & 0o777).toBe(0o600)
+    expect(readdirSync(stateDirectory)).toEqual(expect.arrayContaining(["keepup.db", "snapshots"]))
+    expect(readdirSync(join(root, "workspace"))).toEqual(["a.txt"])
+    const second = await open()
+    expect(await second.store.checkpoints.get(checkpoint.id)).toEqual(checkpoint)
+    expect((await second.snapshots(second.workspacePath)).listCheckpoints().get(checkpoint.id)).toBe(
+      checkpoint.snapshot?.commit,
+    )
+  })
+
+  it("has the database in the workspace in project mode, and never in a snapshot", async () => {
+    const runtime = await open({ config: resolveConfig({ flags: { storage: "project" } }).config })
+    const session = await create(runtime, "one")
+    write("a.txt", "x")
+    const checkpoint = await take(runtime, session.id)
+    expect(existsSync(join(root, "workspace/.agents/sessions.db"))).toBe(true)
+    expect(existsSync(join(root, "state/keepup.db"))).toBe(false)
+    const snapshots = await runtime.snapshots(runtime.workspacePath)
+    const files = await snapshots.listFiles(checkpoint.snapshot?.commit as string)
+    expect(files.map(({ path }) => path)).toEqual(["a.txt"])
+  })
+
+  it("opens the database it is told to, and says why when it can't", async () => {
+    const runtime = await open({ db: "memory:" })
+    expect(runtime.store.kind).toBe("memory")
+    expect(existsSync(join(root, "state/keepup.db"))).toBe(false)
+    await expect(open({ db: "mysql://x" })).rejects.toMatchObject({ code: "INVALID_INPUT" })
+    mkdirSync(join(root, "state"), { recursive: true })
+    writeFileSync(join(root, "state/keepup.db"), "this is no database, and never was one".repeat(50))
+    await expect(open()).rejects.toMatchObject({ code: "CORRUPT" })
+  })
+
+  it("captures by its configuration and keeps what retention says", async () => {
+    const config = resolveConfig({
+      flags: { "capture.maxFileSize": 3, "capture.include": ["kept.log"], "checkpoint.retention": 1 },
+    }).config
+    const runtime = await open({ config })
+    const session = await create(runtime, "one")
+    write(".gitignore", "*.log\n")
+    write("kept.log", "k")
+    write("lost.log", "l")
+    write("large.txt", "large")
+    const checkpoint = await take(runtime, session.id)
+    const files = await (await runtime.snapshots(runtime.workspacePath)).listFiles(
+      checkpoint.snapshot?.commit as string,
+    )
+    expect(files.map(({ path }) => path)).toEqual(["kept.log"])
+    expect(checkpoint.snapshot?.skipped.map(({ path, reason }) => [path, reason])).toEqual(
+      expect.arrayContaining([["large.txt", "too-large"]]),
+    )
+    for (let n = 0; n < 4; n++) await take(runtime, session.id, "run.ended")
+    const { removed } = await runtime.manager.prune(session.id)
+    expect(removed.map(({ number }) => number)).toEqual([2, 3])
+  })
+
+  it("warns when the files can't be captured, and keeps the checkpoint", async () => {
+    const warnings: string[] = []
+    const runtime = await open({
+      onWarning: (message) => warnings.push(message),
+      homeDirectory: join(root, "workspace"),
+    })
+    const session = await create(runtime, "one")
+    expect((await take(runtime, session.id)).snapshot).toBeNull()
+    expect(warnings).toEqual([expect.stringContaining("is not complete")])
+  })
+
+  it("takes the workspace's newest session for the current one, unless it is a finished import", async () => {
+    const runtime = await open()
+    expect(await runtime.findCurrentSession()).toBeUndefined()
+    const own = await create(runtime, "own")
+    const paused = await create(runtime, "imported", { imported: true })
+    expect((await runtime.findCurrentSession())?.id).toBe(paused.id)
+    await runtime.store.log.append(paused.id, [{ type: "session:ended", data: { outcome: "completed" } }])
+    await runtime.store.sessions.create({ workspacePath: "/elsewhere", name: "other" })
+    expect((await runtime.findCurrentSession())?.id).toBe(own.id)
+  })
+
+  it("closes what died when it opens, and leaves it alone if told to", async () => {
+    const first = await open()
+    const { id } = await create(first, "dies")
+    await first.store.log.append(id, [{ type: "run:started", data: { runId: "r" } }])
+    await first.close()
+    const looking = await open({ recover: false })
+    expect(looking.recovered.sessions).toEqual([])
+    expect((await looking.store.sessions.get(id)).status).toBe("active")
+    await looking.close()
+    const second = await open()
+    expect(second.recovered.sessions.map(({ session }) => session.id)).toEqual([id])
+    expect((await second.store.sessions.get(id)).status).toBe("paused")
+  })
+
+  it("frees what nothing reaches, in the database, the artifacts and the snapshots, or says what it would", async () => {
+    let now = Date.now()
+    const runtime = await open({ clock: { now: () => now } })
+    const [kept, gone] = [await create(runtime, "kept"), await create(runtime, "gone")]
+    write("a.txt", "1")
+    const here = await take(runtime, kept.id)
+    const lost = await take(runtime, gone.id)
+    const facts = { type: "t", schemaVersion: "1", title: "", taskNodeId: null, mediaType: "text/plain", createdAt: 1 }
+    const none = { quarantine: null, renderHints: null, idempotencyKey: null }
+    await runtime.store.artifacts.put(
+      { id: "x" as ArtifactId, sessionId: gone.id, ...facts, ...none },
+      Buffer.from("x"),
+    )
+    await runtime.store.state.put(gone.id, { big: "value" })
+    await runtime.store.sessions.delete(gone.id)
+    now += 2 * 3_600_000
+    const idsOf = async () => [...(await runtime.snapshots(runtime.workspacePath)).listCheckpoints().keys()].sort()
+    expect((await runtime.collectGarbage({ dryRun: true })).values).toBe(1)
+    expect(await idsOf()).toEqual([here.id, lost.id].sort() as CheckpointId[])
+    const report = await runtime.collectGarbage()
+    expect(report).toMatchObject({ values: 1, workspaces: [runtime.workspacePath] })
+    expect(await idsOf()).toEqual([here.id])
+  })
+
+  it("takes old ended sessions away when asked", async () => {
+    let now = 1_000_000
+    const runtime = await open({ clock: { now: () => now } })
+    const { id } = await create(runtime, "old")
+    await runtime.store.log.append(id, [{ type: "session:ended", data: { outcome: "completed" } }])
+    now += 10_000
+    const plan = await runtime.cleanupSessions({ olderThanMs: 5_000, dryRun: true })
+    expect(plan.removed.map((session) => session.id)).toEqual([id])
+    await runtime.cleanupSessions({ olderThanMs: 5_000 })
+    expect(await runtime.store.sessions.find(id)).toBeUndefined()
+  })
+
+  it("reads git facts of its workspace, and of others", async () => {
+    const runtime = await open()
+    expect(await runtime.readGit()).toBeNull()
+    expect(await runtime.readGit(root)).toBeNull()
+  })
+})
