@@ -4,8 +4,14 @@
  */
 import { existsSync, readFileSync } from "node:fs"
 import { dirname, join, normalize } from "node:path"
+import { checkCliDocs } from "./generate-cli-docs.mjs"
 import { listFiles } from "./list-files.mjs"
 import { root } from "./workspace.mjs"
+
+/** Everything `pnpm check` asks of the documents: also that docs/cli.md says what the commands say. */
+export async function checkAllDocs() {
+  return { problems: [...checkDocs().problems, ...(await checkCliDocs())] }
+}
 
 export function checkDocs(files = readDocs()) {
   const problems = files.flatMap(({ path, text }) => [

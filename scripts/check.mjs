@@ -1,7 +1,7 @@
 /** Everything a change must hold before it is tested: `pnpm check`. Runs all checks, then says which failed and why. */
 import { spawn } from "node:child_process"
 import { join } from "node:path"
-import { checkDocs } from "./check-docs.mjs"
+import { checkAllDocs } from "./check-docs.mjs"
 import { checkFileSize } from "./check-file-size.mjs"
 import { checkPins } from "./check-pins.mjs"
 import { listMembers, root } from "./workspace.mjs"
@@ -25,7 +25,7 @@ const checks = [
   ["architecture", () => run("scripts/test.mjs", "test/architecture.test.ts")],
   ["file size", checkFileSize],
   ["exact pins, lockfile without addresses", checkPins],
-  ["docs", checkDocs],
+  ["docs", checkAllDocs],
 ]
 
 const started = Date.now()

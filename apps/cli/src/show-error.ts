@@ -17,7 +17,13 @@ export interface ShowErrorOptions {
 }
 
 /** Mistakes of whoever typed, and what they wanted themselves: nothing to look up later. */
-const ordinary: ReadonlySet<string> = new Set(["INVALID_INPUT", "NOT_FOUND", "CANCELLED", "SESSION_RUNNING", "CONFLICT"])
+const ordinary: ReadonlySet<string> = new Set([
+  "INVALID_INPUT",
+  "NOT_FOUND",
+  "CANCELLED",
+  "SESSION_RUNNING",
+  "CONFLICT",
+])
 const largestLog = 1_000_000
 
 export function showError(error: KeepupError, options: ShowErrorOptions): void {

@@ -16,7 +16,7 @@ export function renderEntry(entry: Entry, styles: Styles, width: number): string
       ...(first === "" && calls.length > 0 ? [] : [cut(`${pad(message.role, 9)} ${first}`, room)]),
       ...rest.map((line) => cut(`${" ".repeat(10)}${line}`, room)),
       ...calls.map((call) =>
-        cut(`${pad("calls", 9)} ${call.name} ${oneLine(JSON.stringify(call.arguments ?? {}))}`, room),
+        cut(`${pad("calls", 9)} ${call.name} ${cut(oneLine(JSON.stringify(call.arguments ?? {})), 160)}`, room),
       ),
     ]
     const paint = message.role === "user" ? styles.bold : message.role === "tool" ? styles.dim : (text: string) => text
