@@ -32,6 +32,8 @@ export async function applyRestoreWork(
   work: RestoreWork,
   stagingName: string,
   noted: Promise<void>,
+  /** Called right before the first file is touched. Must not throw. */
+  onTouch: () => void,
 ): Promise<AppliedRestore> {
   const { files, step } = environment
   files.refresh()
@@ -54,6 +56,7 @@ export async function applyRestoreWork(
     for (const { path, before } of writes) refuseChanged(environment, path, before)
     for (const { path, before } of deletes) refuseChanged(environment, path, before)
     step("restore:delete")
+    onTouch()
     const touched = new Set<BytePath>()
     for (const { path } of deletes) remove(environment, path, touched)
     removeEmptyFolders(
@@ -146,9 +149,15 @@ async function stageAll(
 async function inPool<T>(items: readonly T[], work: (item: T, index: number) => Promise<void>): Promise<void> {
   let next = 0
   const worker = async () => {
-    for (let i = next++; i < items.length; i = next++) await work(items[i] as T, i)
+    try {
+      for (let i = next++; i < items.length; i = next++) await work(items[i] as T, i)
+    } catch (error) {
+      next = items.length // the others end what they are at, so that nothing is written behind our back
+      throw error
+    }
   }
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker))
+  const ends = await Promise.allSettled(Array.from({ length: Math.min(atOnce, items.length) }, worker))
+  for (const end of ends) if (end.status === "rejected") throw end.reason
 }
 
 async function stageFile(

@@ -82,9 +82,12 @@ export async function applyRestore(
     startedAt: clock.now(),
   })
   step("restore:noted")
-  const applied = await applyNoted(session, plan, id, noted).catch((error) => {
-    // Refused before anything was changed: there is nothing to finish.
-    if (error instanceof KeepupError && error.code === "CONFLICT") removeJournal(store, id)
+  let isTouched = false
+  const onTouch = () => {
+    isTouched = true
+  }
+  const applied = await applyNoted(session, plan, id, noted, onTouch).catch((error) => {
+    if (!isTouched) removeJournal(store, id) // nothing was changed: there is nothing to finish
     throw error
   })
   return await closeNote(session, id, { ...applied, plan, safety }, options)
@@ -96,10 +99,11 @@ function applyNoted(
   plan: RestoreWork,
   id: string,
   noted: Promise<void>,
+  onTouch = () => {},
 ): Promise<AppliedRestore> {
   session.touch([...plan.writes, ...plan.deletes].map(({ path }) => path))
   session.touch([...plan.makeFolders, ...plan.removeFolders])
-  return applyRestoreWork(session.environment, plan, stagingName(id), noted)
+  return applyRestoreWork(session.environment, plan, stagingName(id), noted, onTouch)
 }
 
 async function closeNote({ environment }: StoreSession, id: string, outcome: RestoreOutcome, hooks: RestoreHooks) {

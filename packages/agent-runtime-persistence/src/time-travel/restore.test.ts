@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
-import type { Checkpoint } from "@ku0/agent-runtime-core"
+import { type Checkpoint, KeepupError } from "@ku0/agent-runtime-core"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { recoverAll } from "../recovery/recover-session.js"
 import { expectCode, user } from "../testing/contract/samples.js"
 import { openFixture, type TimeTravelFixture } from "../testing/time-travel-fixture.js"
+import { takePicture } from "../testing/workspace-picture.js"
 import { planRestore } from "./plan-restore.js"
 import { restoreCheckpoint } from "./restore.js"
 import { undoRestore } from "./undo-restore.js"
@@ -147,5 +149,60 @@ describe("restore", () => {
     expect(read("a.txt/.git/HEAD")).toBe("not ours")
     expect(await messagesOf(session.id)).toEqual(before)
     expect((await travel.store.sessions.get(session.id)).phase).toBe("idle")
+  })
+})
+
+describe("a restore that fails half way", () => {
+  it("puts every file back, also those it had restored already, and says what could not be done", async () => {
+    const { session, one } = await twoCheckpoints()
+    const before = takePicture(travel.workspace)
+    const failing: TimeTravelFixture = {
+      ...travel,
+      snapshots: async (path) => {
+        const snapshots = await travel.snapshots(path)
+        return {
+          ...snapshots,
+          restore: (commit, options = {}) =>
+            snapshots.restore(commit, {
+              ...options,
+              onApplied: async (outcome) =>
+                await options.onApplied?.({ ...outcome, failed: [{ path: "b.txt", reason: "blocked" }] }),
+            }),
+        }
+      },
+    }
+    await expectCode(restoreCheckpoint(failing, { checkpoint: one }), "CONFLICT", /b\.txt \(blocked\)/)
+    expect(takePicture(travel.workspace)).toEqual(before)
+    expect(await messagesOf(session.id)).toEqual(["first", "second"])
+    expect((await travel.store.sessions.get(session.id)).phase).toBe("idle")
+    expect((await travel.snapshots(travel.workspace)).listUnfinishedRestores()).toEqual([])
+    await restoreCheckpoint(travel, { checkpoint: one })
+    expect(read("a.txt")).toBe("a1")
+  })
+
+  it("says so when it can't be taken back now, and the next start settles it", async () => {
+    const { session, one } = await twoCheckpoints()
+    const failing: TimeTravelFixture = {
+      ...travel,
+      snapshots: async (path) => ({
+        ...(await travel.snapshots(path)),
+        restore: async (commit, options = {}) =>
+          await (await travel.snapshots(path)).restore(commit, {
+            ...options,
+            onApplied: async () => {
+              throw new KeepupError("UNAVAILABLE", "The disk is full.")
+            },
+          }),
+        takeBackRestore: async () => {
+          throw new KeepupError("UNAVAILABLE", "Still full.")
+        },
+      }),
+    }
+    const both = /^The disk is full\. It could not be taken back yet: Still full\.$/
+    await expectCode(restoreCheckpoint(failing, { checkpoint: one }), "UNAVAILABLE", both)
+    expect((await travel.store.sessions.get(session.id)).phase).toBe("restoring")
+    const { restores } = await recoverAll(travel)
+    expect(restores).toMatchObject([{ outcome: "finished" }])
+    expect([read("a.txt"), await messagesOf(session.id)]).toEqual(["a1", ["first"]])
   })
 })

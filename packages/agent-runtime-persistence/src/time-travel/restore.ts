@@ -76,6 +76,7 @@ async function restoreFiles(
 ): Promise<{ plan: RestorePlan; safety: Checkpoint }> {
   const snapshots = await context.snapshots(session.workspacePath)
   let safety: Checkpoint | undefined
+  let isAnnounced = false
   try {
     const { plan } = await snapshots.restore(commit, {
       ...pickPaths(options),
@@ -85,6 +86,7 @@ async function restoreFiles(
       onPrepared: async (prepared) => {
         safety = await keepSafety(context, intent, prepared.safety, lease)
         await announceRestore(context, intent, lease)
+        isAnnounced = true
       },
       onApplied: async (outcome) => {
         refuseFailures(outcome)
@@ -94,10 +96,30 @@ async function restoreFiles(
     if (safety === undefined) throw new Error("BUG: restored without a safety checkpoint")
     const { write, delete: remove, untouched, notCaptured } = plan
     return { plan: { write, delete: remove, untouched, notCaptured }, safety }
-  } catch (error) {
-    if (safety !== undefined) await takeBack(context, intent, lease, error)
+  } catch (cause) {
+    const error = explainDisk(cause)
+    if (isAnnounced) await takeBack(context, intent, lease, error).catch((failure) => throwBoth(error, failure))
     throw error
   }
+}
+
+/** What went wrong first is what the caller must hear; that it is not over yet as well. */
+function throwBoth(error: unknown, failure: unknown): never {
+  const { code, message } = toKeepupError(error)
+  throw new KeepupError(code, `${message} It could not be taken back yet: ${toKeepupError(failure).message}`, {
+    hint: "The next keepup command finishes the restore or takes it back, and says so.",
+    cause: error,
+  })
+}
+
+/** A full or read-only disk is nothing the user has to report. */
+function explainDisk(error: unknown): unknown {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (!["ENOSPC", "EDQUOT", "EROFS"].includes(code as string)) return error
+  return new KeepupError("UNAVAILABLE", `The files could not be written: ${message}.`, {
+    hint: "Free some disk space and try again. Everything is as it was.",
+    cause: error,
+  })
 }
 
 /** The files could not all be made as they should be: everything goes back to how it was, and the caller hears why. */

@@ -1,6 +1,7 @@
 /** A process that goes back is killed at every step there is and at random instants; the next one finds all or nothing. */
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { checkStore } from "../../src/recovery/check-store.js"
 import type { RecoverResult } from "../../src/recovery/recover-session.js"
 import { recoverAll } from "../../src/recovery/recover-session.js"
 import { bundleProgram, startProgram } from "../../src/testing/start-program.js"
@@ -158,6 +159,7 @@ async function check(stage: Stage, course: Course): Promise<void> {
     expectSays(recovered, isAfter)
     expect(pickSame(stage, course)).toEqual(untouched)
     await expectAtRest(travel)
+    expect(await checkStore(travel)).toEqual([])
     await expectWayBack(travel, course, isAfter)
     expect(pickSame(stage, course)).toEqual(untouched)
   } finally {
