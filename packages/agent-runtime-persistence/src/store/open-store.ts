@@ -96,8 +96,8 @@ async function openDriver(url: string, options: OpenStoreOptions, onStep: StepPr
     return await ready("postgres", driver, () => migratePostgres(driver))
   }
   const path = url === "memory:" ? ":memory:" : /^sqlite:(?:\/\/)?(.+)$/s.exec(url)?.[1]
-  if (path === undefined || path.includes("\0")) {
-    throw new KeepupError("INVALID_INPUT", `Not the address of a store: ${JSON.stringify(redactUrl(url))}.`, {
+  if (path === undefined || path.includes("\0") || path.endsWith("/")) {
+    throw new KeepupError("INVALID_INPUT", `Not the address of a store: ${JSON.stringify(withoutSecrets(url))}.`, {
       hint: "Use sqlite:PATH, postgres://user:password@host/database, or memory:.",
     })
   }
@@ -115,6 +115,7 @@ async function ready<Kind extends Store["kind"]>(kind: Kind, driver: SqlDriver, 
   }
 }
 
-function redactUrl(url: string): string {
-  return url.replace(/\/\/.*@/s, "//")
+/** A path is shown whole; of another kind of address only what it begins with, since a password may be anywhere in it. */
+function withoutSecrets(url: string): string {
+  return url.startsWith("sqlite:") || !/[@?]/.test(url) ? url : url.replace(/^([\w+.-]{0,20}:)?.*$/s, "$1…")
 }

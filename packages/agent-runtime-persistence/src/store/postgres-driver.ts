@@ -2,7 +2,7 @@
 import { KeepupError } from "@ku0/agent-runtime-core"
 import type { Client, Pool, PoolClient } from "pg"
 import type { SqlDriver, SqlRow, SqlRunner, SqlValue, StepProbe } from "./sql-driver.js"
-import { fromPostgresError, isFromServer, unreachable } from "./sql-errors.js"
+import { closedError, fromPostgresError, isFromServer, unreachable } from "./sql-errors.js"
 
 export interface OpenPostgresOptions {
   readonly url: string
@@ -59,7 +59,7 @@ export async function openPostgresDriver(options: OpenPostgresOptions): Promise<
   let closing: Promise<void> | undefined
 
   async function guard<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (closing !== undefined) throw new KeepupError("UNAVAILABLE", `The database ${name} is closed.`)
+    if (closing !== undefined) throw closedError(name)
     const result = work()
     underWay.add(result)
     try {

@@ -31,7 +31,8 @@ const sqliteFacts: Readonly<
   14: { code: "UNAVAILABLE", what: "can't be opened", hint: "Check that the folder exists and may be written." },
   15: { code: "UNAVAILABLE", what: "is busy", hint: "Many processes use it at once. Try again." },
   18: { code: "INVALID_INPUT", what: "can't hold a value that large", hint: "Keep it as several smaller ones." },
-  19: { code: "CONFLICT", what: "already holds such a record", hint: "Reload and try again." },
+  1555: { code: "CONFLICT", what: "already holds such a record", hint: "Reload and try again." },
+  2067: { code: "CONFLICT", what: "already holds such a record", hint: "Reload and try again." },
   26: {
     code: "CORRUPT",
     what: "is not an SQLite database",
@@ -59,6 +60,11 @@ interface SqliteError {
   readonly message: string
 }
 
+/** The answer to whoever uses a store after its `close`. */
+export function closedError(store: string): KeepupError {
+  return new KeepupError("UNAVAILABLE", `The database ${store} is closed.`, { hint: "Open the store again." })
+}
+
 /** `store` names the database for people. What is not a database error passes unchanged. */
 export function fromSqliteError(error: unknown, store: string): unknown {
   if (isKeepupError(error)) return error
@@ -66,7 +72,7 @@ export function fromSqliteError(error: unknown, store: string): unknown {
   if (code !== "ERR_SQLITE_ERROR") return error
   const number =
     errcode === undefined || errcode === 1 ? codeByWords.find(([words]) => words.test(message))?.[1] : errcode
-  const facts = sqliteFacts[(number ?? 0) & 0xff]
+  const facts = sqliteFacts[number ?? 0] ?? sqliteFacts[(number ?? 0) & 0xff]
   if (facts === undefined) return error
   return new KeepupError(facts.code, `The database ${store} ${facts.what} (${message}).`, {
     hint: facts.hint,
@@ -86,6 +92,7 @@ const reachHint = "Check that the server runs and that the address, user and dat
 /** What PostgreSQL's codes mean, by their beginning: the first that fits counts. */
 const postgresFacts: readonly (readonly [RegExp, PostgresFacts])[] = [
   [/^23505/, { code: "CONFLICT", what: "already holds such a record", hint: "Reload and try again." }],
+  [/^22021/, { code: "INVALID_INPUT", what: "can't hold such a text", hint: "Leave the NUL characters out." }],
   [/^(08|28|3D|57)/, { code: "UNAVAILABLE", what: "can't be used now", hint: reachHint }],
   [
     /^(53|58|54)/,

@@ -2,13 +2,24 @@
  * SQLite behind the port. One connection, owned here together with every cached statement: a statement does not keep
  * its connection alive. Work queues up, so that a transaction is never interleaved with anything else.
  */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, type Stats, statSync } from "node:fs"
-import { dirname } from "node:path"
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from "node:fs"
+import { dirname, resolve } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite"
 import { loadSqlite } from "./load-sqlite.js"
 import type { SqlDriver, SqlRow, SqlRunner, SqlValue, StepProbe } from "./sql-driver.js"
-import { fromSqliteError } from "./sql-errors.js"
+import { closedError, fromSqliteError } from "./sql-errors.js"
+import { joinQueue } from "./work-queue.js"
 
 export interface OpenSqliteOptions {
   /** A file, or `:memory:`. */
@@ -26,11 +37,14 @@ export interface SqliteDriver extends SqlDriver {
 }
 
 export function openSqliteDriver(options: OpenSqliteOptions): SqliteDriver {
-  const { path, onStep } = options
-  if (path !== ":memory:") prepareFile(path)
+  const { onStep } = options
+  const isFile = options.path !== ":memory:"
+  const path = isFile ? realPath(options.path) : options.path
+  if (isFile) prepareFile(path)
   const database = openDatabase(path, options.busyTimeoutMs)
+  const file = isFile ? fileIdentity(path) : undefined
+  const queue = joinQueue(file)
   const statements = new Map<string, StatementSyncInstance>()
-  let queue: Promise<unknown> = Promise.resolve()
   let isOpen = true
   let isClaimed = false
 
@@ -44,7 +58,7 @@ export function openSqliteDriver(options: OpenSqliteOptions): SqliteDriver {
   }
 
   function guard<Result>(work: () => Result): Result {
-    if (!isOpen) throw new KeepupError("UNAVAILABLE", `The database ${path} is closed.`)
+    if (!isOpen) throw closedError(path)
     try {
       return work()
     } catch (error) {
@@ -58,10 +72,12 @@ export function openSqliteDriver(options: OpenSqliteOptions): SqliteDriver {
     run: async (sql, params = []) => guard(() => Number(statement(sql).run(...bind(params)).changes)),
   }
 
-  function enqueue<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = queue.then(work)
-    queue = result.catch(() => undefined)
-    return result
+  /** What is written to a file that lost its name is gone when the last process closes it. */
+  function requirePlace(): void {
+    if (file === undefined || fileIdentity(path) === file) return
+    throw new KeepupError("UNAVAILABLE", `The database ${path} was moved, replaced or removed while it was open.`, {
+      hint: "Nothing of this was kept. Put the file back if it was moved by mistake, then open the store again.",
+    })
   }
 
   async function inTransaction<Result>(name: string, work: (tx: SqlRunner) => Promise<Result>): Promise<Result> {
@@ -70,6 +86,7 @@ export function openSqliteDriver(options: OpenSqliteOptions): SqliteDriver {
     try {
       const result = await work(direct)
       onStep(`${name}:written`)
+      requirePlace()
       guard(() => database.exec("COMMIT"))
       onStep(`${name}:committed`)
       return result
@@ -84,26 +101,56 @@ export function openSqliteDriver(options: OpenSqliteOptions): SqliteDriver {
     path,
     dialect: "sqlite",
     forUpdate: "",
-    all: (sql, params) => enqueue(() => direct.all(sql, params)),
-    get: (sql, params) => enqueue(() => direct.get(sql, params)),
-    run: (sql, params) => enqueue(() => direct.run(sql, params)),
-    transaction: (name, work) => enqueue(() => inTransaction(name, work)),
+    all: (sql, params) => queue.run(() => direct.all(sql, params)),
+    get: (sql, params) => queue.run(() => direct.get(sql, params)),
+    run: (sql, params) => queue.run(() => direct.run(sql, params)),
+    transaction: (name, work) => queue.run(() => inTransaction(name, work)),
     exec: (sql) => guard(() => database.exec(sql)),
     claim() {
-      if (path !== ":memory:") for (const file of filesOf(path)) tightenMode(file)
+      if (isFile) for (const each of filesOf(path)) tightenMode(each)
       guard(() => database.exec("PRAGMA journal_mode = WAL"))
       isClaimed = true
     },
     selectNow: undefined,
     close: () =>
-      enqueue(async () => {
+      queue.run(async () => {
         if (!isOpen) return
         isOpen = false
+        queue.leave()
         statements.clear()
         if (isClaimed) emptyLog(database)
         database.close()
       }),
   }
+}
+
+/**
+ * Where the file lies, links followed: its log lies beside it, not beside a link. An absolute path is also never taken
+ * for one of SQLite's addresses, such as `file:x?mode=memory`, which would keep nothing.
+ */
+function realPath(path: string): string {
+  const full = resolve(path)
+  try {
+    return realpathSync(full)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") return full // opening it says what is wrong
+  }
+  const target = findLinkTarget(full) // of a link to what is not there yet
+  return target === undefined ? full : realPath(target)
+}
+
+function findLinkTarget(path: string): string | undefined {
+  try {
+    return resolve(dirname(path), readlinkSync(path))
+  } catch {
+    return undefined // no link
+  }
+}
+
+/** Tells a file from another that has its name later. */
+function fileIdentity(path: string): string | undefined {
+  const facts = find(path)
+  return facts === undefined ? undefined : `${facts.dev}:${facts.ino}`
 }
 
 /** Makes the folder and the file with modes only their owner can read, before SQLite would make them with others. */
@@ -125,6 +172,11 @@ function prepareFile(path: string): void {
     const { code } = error as NodeJS.ErrnoException
     if (code === "EACCES" || code === "EROFS" || code === "EPERM") {
       if (existsSync(path)) return // may still be read; SQLite tells when it can't
+    }
+    if (code === "EISDIR") {
+      throw new KeepupError("INVALID_INPUT", `${path} is a folder, not a database.`, {
+        hint: "Name a file in it, such as sqlite:FOLDER/keepup.db.",
+      })
     }
     throw new KeepupError("UNAVAILABLE", `The database ${path} can't be made (${(error as Error).message}).`, {
       hint: "Check the permissions of the folder and that the disk is not full, or name another place with --state-dir or --db.",
@@ -178,7 +230,7 @@ function sizeOf(path: string): number {
 /** Nothing also if we may not look: opening it says why. */
 function find(path: string): Stats | undefined {
   try {
-    return statSync(path)
+    return statSync(path, { throwIfNoEntry: false })
   } catch {
     return undefined
   }
