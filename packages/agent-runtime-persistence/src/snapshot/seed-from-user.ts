@@ -101,13 +101,10 @@ function isFolderExcluded(folder: BytePath, rules: IgnoreRules, known: Map<ByteP
  * away; for filters, which may keep the size, git's attributes are asked. Objects must be borrowed before.
  */
 export async function findConverted(entries: readonly IndexEntry[], options: SeedOptions): Promise<BytePath[]> {
-  const [sizes, filtered] = await Promise.all([
-    options.reader.describe(entries.map(idOf)),
-    listFiltered(entries, options),
-  ])
+  const [sizes, filtered] = await Promise.all([options.reader.sizes(entries.map(idOf)), listFiltered(entries, options)])
   const converted = entries.filter((entry, i) => {
-    const found = sizes[i]
-    return found?.type !== "blob" || found.size % 2 ** 32 !== sizeOf(entry) || filtered.has(entry.path)
+    const size = sizes[i]
+    return size === undefined || size % 2 ** 32 !== sizeOf(entry) || filtered.has(entry.path)
   })
   return converted.map(({ path }) => path)
 }
