@@ -10,34 +10,34 @@ export async function first(context, tree) {
     tree.workspace.addFiles(5)
   }
   const members = suitable(tree).filter(({ kind, name }) => kind !== "partial" && name !== "keepup resident (hints)")
-  const live = {}
+  tree.members ??= new Map()
+  let live
   const contestants = {}
-  for (const strategy of members) contestants[strategy.name] = () => live.instance.first()
-  const available = {}
-  for (const strategy of members) {
-    const probe = await strategy.make(tree.workspace.root, context.scratch.folder("probe"))
-    if (probe) available[strategy.name] = contestants[strategy.name]
+  for (const { name, make } of members) {
+    const probe = await make(tree.workspace.root, context.scratch.folder("probe"))
     await probe?.close?.()
+    if (probe) contestants[name] = () => live.instance.first()
   }
-  const slow = Object.fromEntries(
-    members.filter(({ slowFirst }) => slowFirst || !tree.git).map(({ name }) => [name, 10_000]),
-  )
-  const { rows, load } = await interleave(available, {
+  const slow = members.filter(({ slowFirst }) => slowFirst || !tree.git).map(({ name }) => [name, 10_000])
+  const { rows, samples, load } = await interleave(contestants, {
     rounds: context.quick ? 2 : 5,
     warmup: 0,
-    budgetMs: slow,
+    budgetMs: Object.fromEntries(slow),
     before: async (name) => {
       const strategy = members.find((member) => member.name === name)
-      live.instance = await strategy.make(tree.workspace.root, context.scratch.folder("first"))
+      const folder = context.scratch.folder(`first-${members.indexOf(strategy)}`)
+      live = { name, kind: strategy.kind, folder, instance: await strategy.make(tree.workspace.root, folder) }
       flush(tree.workspace.root)
     },
     after: async (name) => {
       await live.instance.settle?.()
-      await live.instance.close?.()
       progress(`${tree.label}: first snapshot by ${name}`)
+      // A first snapshot that took long is kept for the other parts; the others begin anew.
+      if (live.kind === "peer" && slow.some(([other]) => other === name)) tree.members.set(name, live)
+      else await live.instance.close?.()
     },
   })
-  context.scratch.folder("first")
+  for (const [name, member] of tree.members) member.firstMs ??= samples[name]?.[0]
   tree.workspace.putBack()
   const heads = ["strategy", "med ms", "min ms", "runs"]
   const body = table(

@@ -1,29 +1,15 @@
 /** A thousand checkpoints of one to three small edits each: disk, number of files, and whether the last are as fast as the first. */
-import { flush, usage } from "../harness/disk.mjs"
+import { flush } from "../harness/disk.mjs"
 import { waitForQuiet } from "../harness/quiet.mjs"
 import { progress, table } from "../harness/report.mjs"
 import { growth as grow, median } from "../harness/stats.mjs"
-import { suitable } from "./strategies.mjs"
+import { diskOf, gather } from "./members.mjs"
+import { isInUserRepository } from "./strategies.mjs"
 
 export async function growth(context, tree) {
   const count = context.quick ? 100 : 1000
-  const members = []
-  for (const strategy of suitable(tree).filter(({ inUserRepository }) => !inUserRepository)) {
-    const folder = context.scratch.folder(`growth-${members.length}`)
-    const instance = await strategy.make(tree.workspace.root, folder)
-    if (!instance) continue
-    await instance.first()
-    await instance.settle?.()
-    members.push({
-      name: strategy.name,
-      kind: strategy.kind,
-      folder,
-      instance,
-      start: usage(folder),
-      times: [],
-      mostFiles: 0,
-    })
-  }
+  const able = (await gather(context, tree)).filter(({ name }) => !isInUserRepository(name))
+  const members = able.map((member) => ({ ...member, start: diskOf(member), times: [], mostFiles: 0 }))
   for (let i = 0; i < count; i++) {
     const changed = tree.workspace.edit(1 + (i % 3))
     if (i % 20 === 0) await waitForQuiet()
@@ -33,15 +19,16 @@ export async function growth(context, tree) {
       const start = performance.now()
       await member.instance.snapshot(changed)
       member.times.push(performance.now() - start)
-      if (i % 20 === 19) member.mostFiles = Math.max(member.mostFiles, usage(member.folder).files)
+      if (i % 20 === 19) member.mostFiles = Math.max(member.mostFiles, diskOf(member).files)
     }
     if ((i + 1) % 100 === 0) progress(`${tree.label}: ${i + 1} checkpoints`)
   }
   const result = { files: tree.files, count, strategies: {} }
   const hundred = Math.min(100, Math.floor(count / 2))
-  for (const { name, kind, folder, instance, start, times, mostFiles } of members) {
+  for (const member of members) {
+    const { name, kind, instance, start, times, mostFiles } = member
     await instance.settle?.()
-    const end = usage(folder)
+    const end = diskOf(member)
     const { rise } = grow(times)
     result.strategies[name] = {
       kind,
@@ -56,7 +43,6 @@ export async function growth(context, tree) {
       slowest: Math.max(...times),
       times: times.map((value) => Number(value.toFixed(2))),
     }
-    await instance.close?.()
   }
   tree.workspace.putBack()
   const heads = [

@@ -1,21 +1,12 @@
 /** One checkpoint after another: k = 0, 1 and 50 changed files since the last one, for everybody on the same tree. */
 import { flush, usage } from "../harness/disk.mjs"
 import { progress, table } from "../harness/report.mjs"
-import { interleave, timed } from "../harness/rounds.mjs"
+import { interleave } from "../harness/rounds.mjs"
 import { hashChanged, walkInFind, walkInNode } from "./floors.mjs"
-import { suitable } from "./strategies.mjs"
+import { gather } from "./members.mjs"
 
 export async function incremental(context, tree) {
-  const members = []
-  for (const strategy of suitable(tree)) {
-    const folder = context.scratch.folder(`shadow-${members.length}`)
-    const instance = await strategy.make(tree.workspace.root, folder)
-    if (!instance) continue
-    const first = await timed(() => instance.first())
-    await instance.settle?.()
-    progress(`${tree.label}: ${strategy.name} has its first snapshot after ${Math.round(first.ms)} ms`)
-    members.push({ name: strategy.name, folder, instance, firstMs: first.ms })
-  }
+  const members = await gather(context, tree)
   const result = { files: tree.files, git: tree.git, strategies: {} }
   for (const k of [0, 1, 50]) {
     let changed = []
@@ -45,7 +36,6 @@ export async function incremental(context, tree) {
   for (const { name, folder, instance, firstMs } of members) {
     await instance.settle?.()
     Object.assign(result.strategies[name], { firstMs, diskMb: usage(folder).bytes / 2 ** 20 })
-    await instance.close?.()
   }
   tree.workspace.putBack()
   const heads = ["strategy", "first ms", "k=0 med", "k=0 min", "k=1 med", "k=1 min", "k=50 med", "k=50 min", "disk MB"]

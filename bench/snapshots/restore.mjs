@@ -5,21 +5,11 @@
 import { flush } from "../harness/disk.mjs"
 import { progress, table } from "../harness/report.mjs"
 import { interleave } from "../harness/rounds.mjs"
-import { suitable } from "./strategies.mjs"
+import { gather } from "./members.mjs"
 
 export async function restore(context, tree) {
-  const members = new Map()
-  for (const strategy of suitable(tree)) {
-    const folder = context.scratch.folder(`restore-${members.size}`)
-    const instance = await strategy.make(tree.workspace.root, folder)
-    if (!instance?.restore) {
-      await instance?.close?.()
-      continue
-    }
-    await instance.first()
-    await instance.settle?.()
-    members.set(strategy.name, instance)
-  }
+  const able = (await gather(context, tree)).filter(({ instance }) => instance.restore)
+  const members = new Map(able.map(({ name, instance }) => [name, instance]))
   const result = { files: tree.files, strategies: {} }
   for (const k of [1, 50]) {
     const faults = Object.fromEntries([...members.keys()].map((name) => [name, { wrong: 0, left: 0, rewritten: 0 }]))
@@ -53,7 +43,6 @@ export async function restore(context, tree) {
     result.load = load
     progress(`${tree.label}: restore k=${k} done`)
   }
-  for (const instance of members.values()) await instance.close?.()
   const rows = Object.entries(result.strategies).flatMap(([name, by]) =>
     Object.entries(by).map(([k, row]) => [
       name,

@@ -7,6 +7,7 @@ import { first } from "./first.mjs"
 import { makeRepository } from "./git.mjs"
 import { growth } from "./growth.mjs"
 import { incremental } from "./incremental.mjs"
+import { dismiss } from "./members.mjs"
 import { memory } from "./memory.mjs"
 import { growthPlot, sizePlot } from "./plots.mjs"
 import { restore } from "./restore.mjs"
@@ -45,6 +46,7 @@ export async function run(context) {
       all[part] = { ...all[part], [tree.key]: value }
       context.keep("snapshots", part, all[part])
     }
+    await dismiss(tree)
     rmSync(tree.workspace.root, { recursive: true, force: true })
   }
   const file = (name) => join(context.results, `${context.stamp}-${name}.svg`)

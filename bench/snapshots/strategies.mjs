@@ -8,7 +8,7 @@ import { copies, ghost, stash, stashCreate } from "./peers-user.mjs"
 
 export const strategies = [
   { name: "roo", kind: "peer", make: roo, slowFirst: true },
-  { name: "cline-old", kind: "peer", make: clineOld, slowFirst: true, upTo: 60_000 },
+  { name: "cline-old", kind: "peer", make: clineOld, slowFirst: true, upTo: 5000 },
   { name: "gemini", kind: "peer", make: gemini, slowFirst: true },
   { name: "opencode", kind: "peer", make: opencode, needsGit: true },
   { name: "stash in user repo (cline-new)", kind: "peer", make: stash, needsGit: true, inUserRepository: true },
@@ -36,3 +36,5 @@ export function suitable({ git, files, names }) {
 }
 
 export const kindOf = (name) => strategies.find((strategy) => strategy.name === name)?.kind ?? "floor"
+export const isInUserRepository = (name) =>
+  strategies.some((strategy) => strategy.name === name && strategy.inUserRepository)
