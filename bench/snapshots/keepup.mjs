@@ -49,6 +49,7 @@ function makeKeepup({ watch }) {
         // What a resident process has behind it long before: one look at everything.
         if (watch) await take()
       },
+      compact: () => store.consolidate(),
       close: () => store.close(),
     }
   }

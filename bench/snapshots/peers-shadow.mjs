@@ -28,6 +28,7 @@ function perTask(commitArguments, restoreSteps) {
         for (const step of restoreSteps) await at([...step, ...(step[0] === "reset" ? [id] : [])])
       },
       treeOf: (id) => at(["rev-parse", `${id}^{tree}`]),
+      compact: () => at(["gc", "-q"]),
       settle: () => settle([join(folder, ".git")]),
     }
   }
@@ -66,6 +67,7 @@ export function gemini(workspace, folder) {
       await at(["clean", "-f", "-d"])
     },
     treeOf: (id) => at(["rev-parse", `${id}^{tree}`]),
+    compact: () => at(["gc", "-q"]),
     settle: () => settle([join(folder, ".git")]),
   }
 }
@@ -137,6 +139,7 @@ export function opencode(workspace, folder) {
     },
     snapshot: track,
     treeOf: async (id) => id,
+    compact: () => at(["gc", "-q", "--prune=7.days"]),
     /** Its revert: what differs now, which of it the tree has, check those out, delete the others. */
     async restore(id) {
       await add()

@@ -1,6 +1,6 @@
 /**
  * Who takes part. Each `make(workspace, folder)` gives `first`, `snapshot(changedPaths)`, perhaps `restore(id)`, `settle`
- * (wait for its own background work), `beforeRestore` and `close`.
+ * (wait for its own background work), `compact` (pack what it has), `treeOf(id)` and `close`.
  */
 import { keepupExact, keepupResident } from "./keepup.mjs"
 import { clineOld, gemini, opencode, roo } from "./peers-shadow.mjs"
