@@ -85,8 +85,13 @@ export async function importObjects(
       throw error
     }
     environment.step("import:made")
-    for (const [name, commit] of names) environment.refs.write(name, commit)
-    environment.step("import:refs")
+    try {
+      for (const [name, commit] of names) environment.refs.write(name, commit)
+      environment.step("import:refs")
+    } catch (error) {
+      environment.refs.remove([...names.keys()])
+      throw error
+    }
     return added
   })
   return { count, undo: () => lock.hold(async () => environment.refs.remove([...names.keys()])) }

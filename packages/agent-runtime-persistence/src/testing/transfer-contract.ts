@@ -25,6 +25,27 @@ export function describeTransfer(name: string, { open, numRuns }: TransferFixtur
       folder.remove()
     })
 
+    it("can be imported when its secrets were taken out, whatever happened in it", async () => {
+      let run = 0
+      const source = await open(folder.file("source"))
+      opened.push(source)
+      await fc.assert(
+        fc.asyncProperty(storySteps, async (steps) => {
+          const path = folder.file(`${++run}.keepup`)
+          const original = await playStory(source, steps, "/from")
+          await exportSession({ store: source }, { sessionId: original.id, path, redact: true })
+          const options = { path, workspacePath: "/to", workFolder: folder.file("work") }
+          const { session, redacted } = await importSession({ store: source }, options)
+          expect([redacted, session.messageCount, session.status]).toEqual([
+            true,
+            original.messageCount,
+            original.status,
+          ])
+        }),
+        { numRuns: Math.ceil(numRuns / 3) },
+      )
+    })
+
     it("is the same after export, import and export, whatever happened in it", async () => {
       let run = 0
       const source = await open(folder.file("source"))

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { gunzipSync, gzipSync } from "node:zlib"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -207,6 +207,38 @@ describe("a file that is refused", () => {
     const options = { workspacePath: to.workspace, workFolder: join(to.stateDirectory, "work"), maxBytes: 5_000 }
     await expectCode(importSession(to, { path: exported(), ...options }), "CORRUPT", /unfolds to more/)
     expect(await footprint()).toEqual({ ...(before as object), work: [] })
+  })
+
+  it.each(["import:write", "import:made", "import:refs"])(
+    "leaves no row and no ref when it fails at %s",
+    async (step) => {
+      let failAt = ""
+      const fixture = await openFixture({
+        onStep: (name) => {
+          if (name === failAt) throw new Error(`failed at ${name}`)
+        },
+      })
+      const options = { path: exported(), workspacePath: fixture.workspace, workFolder: folder.file("work") }
+      failAt = step
+      await expect(importSession(fixture, options)).rejects.toThrow(step)
+      expect(await fixture.store.sessions.list()).toEqual([])
+      expect([...(await fixture.snapshots(fixture.workspace)).listCheckpoints()]).toEqual([])
+      expect(readdirSync(folder.file("work"))).toEqual([])
+      failAt = ""
+      expect((await importSession(fixture, options)).session.checkpointCount).toBe(2)
+      await fixture.close()
+    },
+  )
+
+  it("is unpacked in a folder of its own, and what a killed import left there a day ago goes", async () => {
+    const work = folder.file("work")
+    for (const name of ["import-old", "import-young", "other"]) mkdirSync(join(work, name), { recursive: true })
+    const before = new Date(Date.now() - 25 * 3_600_000)
+    for (const name of ["import-old", "other"]) utimesSync(join(work, name), before, before)
+    writeFileSync(folder.file("bad"), "no export at all")
+    const options = { path: folder.file("bad"), workspacePath: to.workspace, workFolder: work }
+    await expectCode(importSession(to, options), "INVALID_INPUT")
+    expect(readdirSync(work).sort()).toEqual(["import-young", "other"])
   })
 
   it("leaves nothing behind when the database fails at the end", async () => {
