@@ -78,6 +78,8 @@ export async function capture(
     if (scanned.kind === "stopped") current.skipped.set(".", "time-budget")
     step("capture:trees")
     const tree = await editTree(reader, current.lastTree, hashed.changes, (id, data) => pack.add(id, "tree", data))
+    // A first snapshot of a large tree needs the room for its index.
+    for (const done of [hashed.changes, hashed.seen, scanned.candidates.paths]) done.clear()
     const emptyFolders = current.directories.listEmpty()
     const since = request.since === undefined ? before : await readSnapshotCommit(environment, request.since)
     if (!request.allowEmpty && since?.tree === tree && sameFolders(since.emptyFolders, emptyFolders)) {

@@ -131,7 +131,7 @@ export type WritableEntry =
 
 /** Entries must be sorted by path and have no duplicates. */
 export function formatIndex(entries: readonly WritableEntry[]): Buffer {
-  let room = 32
+  let room = 64
   for (const entry of entries) room += 72 + entry.path.length
   const data = Buffer.allocUnsafe(room)
   data.write("DIRC", 0, "latin1")
@@ -154,8 +154,8 @@ export function formatIndex(entries: readonly WritableEntry[]): Buffer {
     data[at++] = 0
     previous = entry.path
   }
-  const body = data.subarray(0, at)
-  return Buffer.concat([body, createHash("sha1").update(body).digest()])
+  at += createHash("sha1").update(data.subarray(0, at)).digest().copy(data, at)
+  return data.subarray(0, at)
 }
 
 function sharedLength(a: string, b: string): number {

@@ -26,7 +26,7 @@ export interface ObjectReader {
 }
 
 /** Names in cached trees. */
-const cachedNames = 30_000
+const cachedNames = 15_000
 /** From this many questions on, a git of its own answers them faster. */
 const manyIds = 500
 
