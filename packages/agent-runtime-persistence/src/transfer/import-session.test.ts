@@ -4,6 +4,7 @@ import { gunzipSync } from "node:zlib"
 import type { Checkpoint, CheckpointId } from "@ku0/agent-runtime-core"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { createArtifactContent } from "../artifact/artifact-content.js"
+import { checkStore } from "../recovery/check-store.js"
 import { openStore, type Store } from "../store/open-store.js"
 import { expectCode, user } from "../testing/contract/samples.js"
 import { createTemporaryFolder, type TemporaryFolder } from "../testing/temporary-folder.js"
@@ -71,6 +72,7 @@ describe("an imported session", () => {
     expect(safety.number).toBe(3)
     const snapshots = await to.snapshots(to.workspace)
     expect(await snapshots.check()).toMatchObject({ isSound: true, damaged: [] })
+    expect(await checkStore(to), "what the doctor says").toEqual([])
     await snapshots.gc((await to.store.checkpoints.list(copy.id)).map(({ id }) => id))
     expect((await readCheckpointFile(to, first, "a.txt")).toString()).toBe("one")
   })
@@ -102,6 +104,7 @@ describe("an imported session", () => {
     expect(copy.parentSessionId).not.toBeNull()
     const origin = await to.store.checkpoints.get(copy.forkedFromCheckpointId as CheckpointId)
     expect(origin).toMatchObject({ number: 1, name: "start" })
+    expect(await checkStore(to), "what the doctor says").toEqual([])
     await to.store.sessions.delete(copy.id)
     const left = await to.store.context.driver.all("SELECT id FROM sessions")
     expect(left, "nothing hidden stays behind when the branch goes").toEqual([])
