@@ -4,6 +4,7 @@ import { progress, table } from "../harness/report.mjs"
 import { interleave } from "../harness/rounds.mjs"
 import { hashChanged, walkInFind, walkInNode } from "./floors.mjs"
 import { gather } from "./members.mjs"
+import { isInUserRepository } from "./strategies.mjs"
 
 export async function incremental(context, tree) {
   const members = await gather(context, tree)
@@ -35,7 +36,10 @@ export async function incremental(context, tree) {
   result.trees = await sameTree(members)
   for (const { name, folder, instance, firstMs } of members) {
     await instance.settle?.()
-    Object.assign(result.strategies[name], { firstMs, diskMb: usage(folder).bytes / 2 ** 20 })
+    Object.assign(result.strategies[name], {
+      firstMs,
+      diskMb: isInUserRepository(name) ? null : usage(folder).bytes / 2 ** 20,
+    })
   }
   tree.workspace.putBack()
   const heads = ["strategy", "first ms", "k=0 med", "k=0 min", "k=1 med", "k=1 min", "k=50 med", "k=50 min", "disk MB"]

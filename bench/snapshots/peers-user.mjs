@@ -1,11 +1,21 @@
-/** Peers that write into the user's own repository (stash-like, Codex ghost commits) and those that copy edited files. */
-import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
+/**
+ * Peers that write into the user's own repository (stash-like, Codex ghost commits) and those that copy edited files. The
+ * former get a copy of the repository each, on the same workspace: otherwise what they do to the user's index would change
+ * what the others have to look at.
+ */
+import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { git, split } from "./git.mjs"
 
+function inOwnCopy(workspace, folder) {
+  const env = { GIT_DIR: join(folder, "user.git"), GIT_WORK_TREE: workspace }
+  cpSync(join(workspace, ".git"), env.GIT_DIR, { recursive: true, preserveTimestamps: true })
+  return (args, options) => git(workspace, args, { ...options, env: { ...env, ...options?.env } })
+}
+
 /** New Cline: `git stash create`, a third parent for untracked files, a private ref. */
 export function stash(workspace, folder) {
-  const at = (args, options) => git(workspace, args, options)
+  const at = inOwnCopy(workspace, folder)
   let number = 0
   const snapshot = async () => {
     const base = (await at(["rev-parse", "HEAD"])).trim()
@@ -38,22 +48,19 @@ export function stash(workspace, folder) {
       if (id !== base) await at(["stash", "apply", id])
       if (kept) await at(["stash", "drop"])
     },
-    /** Takes its refs out of the user's repository again. */
-    async close() {
-      for (let i = 1; i <= number; i++) await at(["update-ref", "-d", `refs/bench/checkpoints/${i}`])
-    },
   }
 }
 
 /** `git stash create` alone: what is not tracked is not there. */
-export function stashCreate(workspace) {
-  const snapshot = async () => (await git(workspace, ["stash", "create"], { allow: [1] })).trim()
+export function stashCreate(workspace, folder) {
+  const at = inOwnCopy(workspace, folder)
+  const snapshot = async () => (await at(["stash", "create"], { allow: [1] })).trim()
   return { first: snapshot, snapshot }
 }
 
 /** Codex ghost commits: status, a temporary index from HEAD, `add` of what changed, `write-tree`, `commit-tree`. */
 export function ghost(workspace, folder) {
-  const at = (args, options) => git(workspace, args, options)
+  const at = inOwnCopy(workspace, folder)
   const list = async () => {
     const fields = split(await at(["status", "--porcelain=2", "-z", "--untracked-files=all"]))
     const untracked = fields.filter((field) => field.startsWith("? ")).map((field) => field.slice(2))
