@@ -102,6 +102,7 @@ export function applyStateChange(
   keys: Readonly<Record<string, string>>,
   change: EventData<"state:changed">,
 ): Record<string, string> {
+  if (typeof change.set !== "object" || change.set === null) throw new TypeError("The change does not say what is set.")
   const next: Record<string, string> = Object.assign(Object.create(null), change.full ? {} : keys, change.set)
   for (const key of change.removed) delete next[key]
   return next

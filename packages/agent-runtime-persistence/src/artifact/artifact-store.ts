@@ -9,8 +9,10 @@ import {
   KeepupError,
   type SessionId,
 } from "@ku0/agent-runtime-core"
+import { lockSession } from "../session/append-entries.js"
 import { encodeBlob, putBlob, readBlob } from "../state/blob-store.js"
 import { sha256 } from "../store/lazy-crypto.js"
+import { pageLimit } from "../store/page-limit.js"
 import { plainText } from "../store/rows.js"
 import type { SqlRow, SqlRunner, SqlValue } from "../store/sql-driver.js"
 import type { StoreContext } from "../store/store-context.js"
@@ -41,6 +43,7 @@ export function createArtifactStore(context: StoreContext, content: ArtifactCont
       if (known !== undefined) return acceptSame(known, record)
       const sameKey = await findByKey(tx, record)
       if (sameKey !== undefined) return sameKey
+      if (record.sessionId !== null) await lockSession(context, tx, record.sessionId)
       if (blob !== undefined) await putBlob(tx, blob, context.clock.now())
       await insertArtifact(tx, record)
       return record
@@ -80,7 +83,7 @@ export function createArtifactStore(context: StoreContext, content: ArtifactCont
       where.push("ordinal < (SELECT ordinal FROM artifacts WHERE id = ?)")
       params.push(options.before)
     }
-    params.push(Math.max(0, Math.min(options.limit ?? defaultLimit, largestLimit)))
+    params.push(pageLimit(options.limit, defaultLimit, largestLimit))
     const rows = await driver.all(
       `SELECT * FROM artifacts WHERE ${where.join(" AND ")} ORDER BY ordinal DESC LIMIT ?`,
       params,

@@ -11,7 +11,8 @@ import {
 } from "@ku0/agent-runtime-core"
 import { appendEntries, lockSession } from "../session/append-entries.js"
 import { draftStateAfter, prepareState } from "../state/state-store.js"
-import { plainText, toCheckpoint } from "../store/rows.js"
+import { pageLimit } from "../store/page-limit.js"
+import { plainText, toCheckpoint, toJson } from "../store/rows.js"
 import type { SqlRunner } from "../store/sql-driver.js"
 import type { StoreContext } from "../store/store-context.js"
 
@@ -28,7 +29,7 @@ export function createCheckpointStore(context: StoreContext): CheckpointStore {
 
   async function create(options: CreateCheckpointOptions): Promise<Checkpoint> {
     const { sessionId, trigger, lease } = options
-    if (!checkpointTriggers.includes(trigger)) throw new KeepupError("INVALID_INPUT", `Not a trigger: ${trigger}.`)
+    if (!checkpointTriggers.includes(trigger)) throw notATrigger(trigger)
     const name = options.name === undefined ? null : parseCheckpointName(options.name)
     const state = await prepareState(options.state ?? {})
     const id = options.id ?? (context.ids.next() as CheckpointId)
@@ -78,7 +79,9 @@ export function createCheckpointStore(context: StoreContext): CheckpointStore {
   async function get(id: CheckpointId): Promise<Checkpoint> {
     const checkpoint = await find(id)
     if (checkpoint !== undefined) return checkpoint
-    throw new KeepupError("NOT_FOUND", `There is no checkpoint ${id}.`)
+    throw new KeepupError("NOT_FOUND", `There is no checkpoint ${id}.`, {
+      hint: "`keepup checkpoint list` shows what there is.",
+    })
   }
 
   async function resolve(sessionId: SessionId, reference: string): Promise<Checkpoint> {
@@ -113,11 +116,7 @@ export function createCheckpointStore(context: StoreContext): CheckpointStore {
   async function list(sessionId: SessionId, options: { limit?: number; before?: number } = {}): Promise<Checkpoint[]> {
     const rows = await driver.all(
       "SELECT * FROM session_checkpoints WHERE session_id = ? AND number < ? ORDER BY number DESC LIMIT ?",
-      [
-        sessionId,
-        options.before ?? Number.MAX_SAFE_INTEGER,
-        Math.max(0, Math.min(options.limit ?? defaultLimit, largestLimit)),
-      ],
+      [sessionId, options.before ?? Number.MAX_SAFE_INTEGER, pageLimit(options.limit, defaultLimit, largestLimit)],
     )
     return rows.map(toCheckpoint)
   }
@@ -144,6 +143,12 @@ export function createCheckpointStore(context: StoreContext): CheckpointStore {
   }
 
   return { create, get, find, resolve, list, setPinned, delete: remove }
+}
+
+function notATrigger(trigger: string): KeepupError {
+  return new KeepupError("INVALID_INPUT", `Not a trigger: ${trigger}.`, {
+    hint: `Use one of ${checkpointTriggers.join(", ")}.`,
+  })
 }
 
 async function nextNumber(tx: SqlRunner, sessionId: SessionId): Promise<number> {
@@ -188,16 +193,16 @@ export async function insertCheckpoint(tx: SqlRunner, record: Checkpoint): Promi
     record.entrySeq,
     record.messageIndex,
     record.trigger,
-    record.git?.branch ?? null,
+    record.git?.branch == null ? null : plainText(record.git.branch),
     record.git?.head ?? null,
     record.git?.uncommitted ?? null,
     record.git?.untracked ?? null,
     record.git?.operation ?? null,
-    record.snapshot === null ? null : JSON.stringify(record.snapshot),
+    record.snapshot === null ? null : toJson(record.snapshot, "snapshot of the checkpoint"),
     record.host,
     record.pinned ? 1 : 0,
     record.sizeBytes,
-    JSON.stringify(record.metadata),
+    toJson(record.metadata, "metadata of the checkpoint"),
     record.createdAt,
   ])
 }

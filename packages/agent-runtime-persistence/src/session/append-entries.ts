@@ -4,6 +4,7 @@
  */
 import {
   type AppendOptions,
+  createHistoryFold,
   type Entry,
   type EntryDraft,
   type EntryRef,
@@ -16,7 +17,7 @@ import {
   statusOfPhase,
 } from "@ku0/agent-runtime-core"
 import { encodeBlob, putBlob } from "../state/blob-store.js"
-import { toEntry, toSession } from "../store/rows.js"
+import { toEntry, toJson, toSession } from "../store/rows.js"
 import type { SqlRunner, SqlValue } from "../store/sql-driver.js"
 import type { StoreContext } from "../store/store-context.js"
 import { checkLease } from "./check-lease.js"
@@ -29,12 +30,19 @@ const insertEntry = `INSERT INTO entries
   (session_id, seq, type, version, data, blob_hash, created_at, message_index, parent_session_id, parent_seq)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
+/** The answer to whoever names a session that is not there. */
+export function noSession(id: string): KeepupError {
+  return new KeepupError("NOT_FOUND", `There is no session ${id}.`, {
+    hint: "`keepup session list` shows what there is.",
+  })
+}
+
 /** A session's row, locked until the transaction ends. */
 export async function lockSession(context: StoreContext, tx: SqlRunner, id: SessionId): Promise<Session> {
   const row = await tx.get(`SELECT * FROM sessions WHERE id = ? AND deleted_at IS NULL${context.driver.forUpdate}`, [
     id,
   ])
-  if (row === undefined) throw new KeepupError("NOT_FOUND", `There is no session ${id}.`)
+  if (row === undefined) throw noSession(id)
   return toSession(row)
 }
 
@@ -47,7 +55,7 @@ export async function appendEntries(
 ): Promise<Entry[]> {
   await checkLease(context, tx, session.id, options.lease)
   const at = options.at ?? session.headSeq + 1
-  if (at > session.headSeq + 1 || at < 1) {
+  if (!Number.isSafeInteger(at) || at > session.headSeq + 1 || at < 1) {
     throw new KeepupError(
       "CONFLICT",
       `Session ${session.id} stands at entry ${session.headSeq}; an entry can't be put at ${at}.`,
@@ -137,15 +145,27 @@ function checkDraft(draft: EntryDraft): { type: string; text: string } {
       hint: "Names look like subject:fact, in lower case, for example run:ended.",
     })
   }
+  const { version = 1, createdAt = 0 } = draft
+  if (!(Number.isSafeInteger(version) && version > 0 && Number.isSafeInteger(createdAt))) {
+    throw new KeepupError("INVALID_INPUT", `The version and the time of ${type} must be whole numbers.`)
+  }
+  const text = toJson(draft.data, `data of ${type}`)
+  requireUnderstood(draft)
+  return { type, text }
+}
+
+/** What the fold can't understand would stop it at this entry for ever: it does not get into the log. */
+function requireUnderstood(draft: EntryDraft): void {
+  const place = { sessionId: "" as SessionId, seq: 1, version: 1, createdAt: 0, messageIndex: 0 }
   try {
-    const text = JSON.stringify(draft.data)
-    if (text !== undefined) return { type, text }
-  } catch (cause) {
-    throw new KeepupError("INVALID_INPUT", `The data of ${type} has no JSON form (${(cause as Error).message}).`, {
-      cause,
+    createHistoryFold().add({ ...place, ...draft, parent: null })
+  } catch (error) {
+    const { message } = (error as KeepupError).cause as Error
+    throw new KeepupError("INVALID_INPUT", `The data of ${draft.type} can't be understood (${message}).`, {
+      hint: "Nothing was kept. Check events from outside with parseEvent before they are appended.",
+      cause: error,
     })
   }
-  throw new KeepupError("INVALID_INPUT", `The data of ${type} has no JSON form.`)
 }
 
 function phaseAfter(sessionId: SessionId, phase: SessionPhase, draft: EntryDraft): SessionPhase {

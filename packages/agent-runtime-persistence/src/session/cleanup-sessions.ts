@@ -1,5 +1,5 @@
 /** Closes sessions whose holder died, and takes old ended ones away. Says what it did, or would do. */
-import { KeepupError, type Session, type SessionId } from "@ku0/agent-runtime-core"
+import { isKeepupError, type Session, type SessionId } from "@ku0/agent-runtime-core"
 import type { Store } from "../store/open-store.js"
 import { isHeld, type LeaseRow, leaseName, sharedNow, toLeaseRow } from "./lease-row.js"
 
@@ -33,7 +33,7 @@ export async function cleanupSessions(
       if (options.dryRun !== true) await work()
       list.push(session)
     } catch (error) {
-      if (!(error instanceof KeepupError)) throw error
+      if (!isKeepupError(error)) throw error
       left.push({ session, reason: error.message })
     }
   }

@@ -28,7 +28,9 @@ export function createLeaseStore(context: StoreContext): OpenLeaseStore {
 
   async function take(resource: string, options: TakeLeaseOptions): Promise<HeldLease> {
     if (!resourceShape.test(resource)) {
-      throw new KeepupError("INVALID_INPUT", `Not something one can take a lease on: ${JSON.stringify(resource)}.`)
+      throw new KeepupError("INVALID_INPUT", `Not something one can take a lease on: ${JSON.stringify(resource)}.`, {
+        hint: "Name it session:ID or workspace:PATH.",
+      })
     }
     const self = await ownProcess()
     const id = context.ids.next()
@@ -62,13 +64,15 @@ export function createLeaseStore(context: StoreContext): OpenLeaseStore {
   function hold(lease: Lease): HeldLease {
     const lost = new AbortController()
     let lastRenewal = performance.now()
+    let isGivenBack = false // a renewal may still be under way then, and finds nothing to renew
     const timer = setInterval(() => void renew(), heartbeatMs)
     timer.unref()
 
     async function renew(): Promise<void> {
       try {
         if (await renewRow(lease)) lastRenewal = performance.now()
-        else lose(new KeepupError("CONFLICT", `The lease on ${lease.resource} was taken by someone else.`))
+        else if (!isGivenBack)
+          lose(new KeepupError("CONFLICT", `The lease on ${lease.resource} was taken by someone else.`))
       } catch (error) {
         // the store may be back in time for the next beat; silent for a lifetime means others may take over
         if (performance.now() - lastRenewal > lifetimeMs) lose(error)
@@ -87,6 +91,7 @@ export function createLeaseStore(context: StoreContext): OpenLeaseStore {
       async release() {
         clearInterval(timer)
         if (!held.has(handle)) return
+        isGivenBack = true
         await driver.run("UPDATE leases SET holder_id = NULL WHERE resource = ? AND number = ? AND holder_id = ?", [
           lease.resource,
           lease.number,

@@ -9,10 +9,11 @@ import {
   type SessionStore,
   sessionStatuses,
 } from "@ku0/agent-runtime-core"
-import { plainText, toSession, toSessionLogLine } from "../store/rows.js"
+import { pageLimit } from "../store/page-limit.js"
+import { plainText, toJson, toSession, toSessionLogLine } from "../store/rows.js"
 import type { SqlRunner, SqlValue } from "../store/sql-driver.js"
 import type { StoreContext } from "../store/store-context.js"
-import { appendEntries, lockSession } from "./append-entries.js"
+import { appendEntries, lockSession, noSession } from "./append-entries.js"
 import { checkLease } from "./check-lease.js"
 
 const defaultLimit = 50
@@ -30,7 +31,7 @@ export function createSessionStore(context: StoreContext): SessionStore {
       taskDescription: plainText(options.taskDescription ?? ""),
       workspacePath: plainText(options.workspacePath),
     }
-    const metadata = toMetadata(options.metadata ?? {})
+    const metadata = toJson(options.metadata ?? {}, "metadata")
     return await driver.transaction("create-session", async (tx) => {
       await tx.run(
         `INSERT INTO sessions (id, name, agent_type, task_description, status, phase, workspace_path, created_at,
@@ -66,9 +67,7 @@ export function createSessionStore(context: StoreContext): SessionStore {
   async function get(id: SessionId): Promise<Session> {
     const session = await find(id)
     if (session !== undefined) return session
-    throw new KeepupError("NOT_FOUND", `There is no session ${id}.`, {
-      hint: "`keepup session list` shows what there is.",
-    })
+    throw noSession(id)
   }
 
   async function resolve(reference: string): Promise<Session> {
@@ -117,11 +116,11 @@ export function createSessionStore(context: StoreContext): SessionStore {
     }
     if (options.before !== undefined) {
       const row = await driver.get("SELECT ordinal FROM sessions WHERE id = ?", [options.before])
-      if (row === undefined) throw new KeepupError("NOT_FOUND", `There is no session ${options.before}.`)
+      if (row === undefined) throw noSession(options.before)
       where.push("ordinal < ?")
       params.push(row["ordinal"] as number)
     }
-    params.push(Math.max(0, Math.min(options.limit ?? defaultLimit, largestLimit)))
+    params.push(pageLimit(options.limit, defaultLimit, largestLimit))
     const rows = await driver.all(
       `SELECT * FROM sessions WHERE ${where.join(" AND ")} ORDER BY ordinal DESC LIMIT ?`,
       params,
@@ -167,7 +166,7 @@ export function createSessionStore(context: StoreContext): SessionStore {
   async function listLogs(...[id, options = {}]: Parameters<SessionStore["listLogs"]>) {
     const rows = await driver.all(
       "SELECT * FROM session_logs WHERE session_id = ? AND id < ? ORDER BY id DESC LIMIT ?",
-      [id, options.before ?? Number.MAX_SAFE_INTEGER, Math.min(options.limit ?? defaultLimit, largestLimit)],
+      [id, options.before ?? Number.MAX_SAFE_INTEGER, pageLimit(options.limit, defaultLimit, largestLimit)],
     )
     return rows.map(toSessionLogLine)
   }
@@ -180,36 +179,43 @@ export function createSessionStore(context: StoreContext): SessionStore {
     list,
     rename: (id, name) => update(id, () => ({ column: "name", value: plainText(name) })),
     updateMetadata: (id, change) =>
-      update(id, ({ metadata }) => ({ column: "metadata", value: toMetadata({ ...metadata, ...change }) })),
+      update(id, ({ metadata }) => ({ column: "metadata", value: toJson({ ...metadata, ...change }, "metadata") })),
     delete: remove,
     addLog,
     listLogs,
   }
 }
 
-/** Takes a deleted session's rows away unless a branch shares its entries; then the same for the session it came from. */
+/** Takes a deleted session's rows away unless a branch shares its entries; then the same for those it shared with. */
 async function dropUnshared(context: StoreContext, tx: SqlRunner, id: SessionId): Promise<void> {
-  for (let next: SessionId | null = id; next !== null; ) {
-    const row: Awaited<ReturnType<SqlRunner["get"]>> = await tx.get(
-      `SELECT parent_session_id FROM sessions WHERE id = ? AND deleted_at IS NOT NULL${context.driver.forUpdate}`,
-      [next],
-    )
-    if (row === undefined) return
-    const branch = await tx.get("SELECT 1 FROM entries WHERE parent_session_id = ? AND session_id <> ? LIMIT 1", [
-      next,
-      next,
-    ])
-    if (branch !== undefined) return
-    await tx.run("DELETE FROM leases WHERE resource = ?", [`session:${next}`])
-    await tx.run("DELETE FROM sessions WHERE id = ?", [next])
-    next = row["parent_session_id"] as SessionId | null
+  const todo = [id]
+  for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
+    for (const unshared of await findUnshared(context, tx, next)) {
+      const parents = await tx.all(
+        "SELECT DISTINCT parent_session_id FROM entries WHERE session_id = ? AND parent_session_id <> ?",
+        [unshared, unshared],
+      )
+      todo.push(...parents.map((row) => row["parent_session_id"] as SessionId))
+      await tx.run("DELETE FROM leases WHERE resource = ?", [`session:${unshared}`])
+      await tx.run("DELETE FROM sessions WHERE id = ?", [unshared])
+    }
   }
 }
 
-function toMetadata(metadata: Readonly<Record<string, unknown>>): string {
-  try {
-    return JSON.stringify(metadata)
-  } catch (cause) {
-    throw new KeepupError("INVALID_INPUT", `The metadata has no JSON form (${(cause as Error).message}).`, { cause })
+/**
+ * A deleted session and the deleted ones that branch from it, however they hang together; none of them if a session
+ * that is still there branches from one of them. Locked, so that none does from now on.
+ */
+async function findUnshared(context: StoreContext, tx: SqlRunner, id: SessionId): Promise<Set<SessionId>> {
+  const seen = new Set<SessionId>([id])
+  for (const each of seen) {
+    const row = await tx.get(`SELECT deleted_at FROM sessions WHERE id = ?${context.driver.forUpdate}`, [each])
+    if (row === undefined || row["deleted_at"] === null) return new Set()
+    const branches = await tx.all(
+      "SELECT DISTINCT session_id FROM entries WHERE parent_session_id = ? AND session_id <> ?",
+      [each, each],
+    )
+    for (const branch of branches) seen.add(branch["session_id"] as SessionId)
   }
+  return seen
 }

@@ -1,15 +1,15 @@
 /** JSON with sorted keys: the same value is the same text, whatever order its keys were set in. */
 import { KeepupError } from "@ku0/agent-runtime-core"
+import { toJson } from "../store/rows.js"
 
-/** Accepts what `JSON.stringify` accepts; anything that has no JSON form is `INVALID_INPUT`. */
+/** Accepts what has a JSON form; anything else is `INVALID_INPUT`. */
 export function canonicalJson(value: unknown, what: string): string {
-  let text: string | undefined
+  const plain: unknown = JSON.parse(toJson(value, what))
   try {
-    text = JSON.stringify(sorted(JSON.parse(JSON.stringify(value) ?? "null")))
+    return JSON.stringify(sorted(plain))
   } catch (cause) {
-    throw new KeepupError("INVALID_INPUT", `The ${what} has no JSON form (${(cause as Error).message}).`, { cause })
+    throw new KeepupError("INVALID_INPUT", `The ${what} is nested too deeply (${(cause as Error).message}).`, { cause })
   }
-  return text
 }
 
 function sorted(value: unknown): unknown {

@@ -5,6 +5,7 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs"
 import { dirname } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime-core"
+import { fromFileError } from "../artifact/file-error.js"
 import { type Migration, migrations, translateTypes } from "./migrations.js"
 import type { SqlDriver, SqlRunner } from "./sql-driver.js"
 import type { SqliteDriver } from "./sqlite-driver.js"
@@ -113,12 +114,17 @@ async function backUp(driver: SqliteDriver, version: number): Promise<boolean> {
   const copy = `${driver.path}.v${version}.bak`
   const fresh = `${copy}.${process.pid}.tmp`
   rmSync(fresh, { force: true })
-  closeSync(openSync(fresh, "wx", 0o600)) // SQLite fills an empty file, and would make one that others can read
-  driver.exec(`VACUUM INTO '${fresh.replaceAll("'", "''")}'`)
-  const isCurrent = (await sqliteVersion(driver)) === version
-  if (isCurrent) renameDurably(fresh, copy)
-  else rmSync(fresh, { force: true })
-  return isCurrent
+  try {
+    closeSync(openSync(fresh, "wx", 0o600)) // SQLite fills an empty file, and would make one that others can read
+    driver.exec(`VACUUM INTO '${fresh.replaceAll("'", "''")}'`)
+    const isCurrent = (await sqliteVersion(driver)) === version
+    if (isCurrent) renameDurably(fresh, copy)
+    return isCurrent
+  } catch (error) {
+    throw fromFileError(error, `copy the database to ${copy} before its schema changes`)
+  } finally {
+    rmSync(fresh, { force: true }) // half a copy on a full disk would only make it fuller
+  }
 }
 
 function renameDurably(from: string, to: string): void {

@@ -98,6 +98,23 @@ function parseJson(text: unknown, what: string): unknown {
   }
 }
 
+/** What `JSON.parse` gives back, or `INVALID_INPUT` for what has no JSON form. */
+export function toJson(value: unknown, what: string): string {
+  let why = ""
+  let cause: unknown
+  try {
+    const text: string | undefined = JSON.stringify(value)
+    if (text !== undefined) return text
+  } catch (error) {
+    why = ` (${(error as Error).message})`
+    cause = error
+  }
+  throw new KeepupError("INVALID_INPUT", `The ${what} has no JSON form${why}.`, {
+    hint: "Nothing was kept. Hand over plain objects, lists, texts and numbers.",
+    cause,
+  })
+}
+
 /** Text as both databases can hold it: no NUL, no half surrogates. */
 export function plainText(text: string): string {
   return text.replace(/\p{Surrogate}|\0/gu, "\uFFFD")

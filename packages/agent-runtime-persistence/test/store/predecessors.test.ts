@@ -99,7 +99,7 @@ it("fails where it can't write, instead of keeping everything in memory", async 
     code: "UNAVAILABLE",
     hint: expect.stringMatching(/Check the permissions/),
   })
-  await expect(openStore(`sqlite:${folder.path}`)).rejects.toMatchObject({ code: "UNAVAILABLE" })
+  await expect(openStore(`sqlite:${folder.path}`)).rejects.toMatchObject({ code: "INVALID_INPUT" })
   expect(statSync(file).size).toBe(0)
   expect(existsSync(join(file, "keepup.db"))).toBe(false)
 })

@@ -75,5 +75,13 @@ export function describeArtifacts(fixture: StoreFixture): void {
       await store.context.driver.run("DELETE FROM blobs")
       await expectCode(store.artifacts.read("a"), "UNAVAILABLE")
     })
+
+    it("refuses an artifact of a session that is not there", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      await store.sessions.delete(id)
+      await expectCode(store.artifacts.put(sample("a", { sessionId: id }), Buffer.from("one")), "NOT_FOUND")
+      expect(await store.artifacts.list()).toEqual([])
+    })
   })
 }

@@ -139,5 +139,20 @@ export function describeCheckpoints(fixture: StoreFixture): void {
       })
       expect({ ...(await store.state.get({ sessionId, seq: back.entrySeq })) }).toEqual({ a: 1, b: 1, c: 3 })
     })
+
+    it("refuses facts that can't be kept, and takes odd ones", async () => {
+      const store = await fixture.open()
+      const { id: sessionId } = await createSession(store)
+      await expectCode(
+        store.checkpoints.create({ sessionId, trigger: "manual", metadata: { n: 1n } }),
+        "INVALID_INPUT",
+        /metadata/,
+      )
+      await expectCode(store.checkpoints.create({ sessionId, trigger: "because" as never }), "INVALID_INPUT")
+      expect((await store.log.head(sessionId)).seq).toBe(1)
+      const git = { branch: "a\0\ud800", head: null, uncommitted: 0, untracked: 0, operation: null }
+      const { id } = await store.checkpoints.create({ sessionId, trigger: "manual", git })
+      expect((await store.checkpoints.get(id)).git?.branch).toBe("a\uFFFD\uFFFD")
+    })
   })
 }

@@ -136,5 +136,34 @@ export function describeLog(fixture: StoreFixture): void {
       await tailing
       expect(seen).toEqual(Array.from({ length: 30 }, (_, i) => i + 2))
     })
+
+    it("refuses places, versions and times that are no whole numbers, so that no gap can come of them", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      for (const at of [0, -1, 1.5, Number.NaN, 2 ** 60]) {
+        await expectCode(store.log.append(id, [user("x")], { at }), "CONFLICT")
+      }
+      for (const odd of [{ version: 0 }, { version: 1.5 }, { createdAt: 1.5 }, { createdAt: Number.NaN }]) {
+        await expectCode(store.log.append(id, [{ ...user("x"), ...odd }]), "INVALID_INPUT")
+      }
+      expect((await store.log.read(id)).map(({ seq }) => seq)).toEqual([1])
+    })
+
+    it("lets nothing in that would stop the fold for ever", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      for (const [type, data] of [
+        ["message:added", 7],
+        ["message:added", { message: { content: "of nobody" } }],
+        ["message:added", { message: { role: "summary", content: "of nothing", summaryId: "s" } }],
+        ["state:changed", { full: true, removed: [] }],
+        ["state:changed", { full: true, set: {} }],
+        ["tool:started", null],
+      ] as const) {
+        await expectCode(store.log.append(id, [{ type, data }]), "INVALID_INPUT", /can't be understood/)
+      }
+      await store.log.append(id, [{ type: "someone:else", data: 7 }])
+      expect((await store.log.fold(await store.log.head(id))).entryCount).toBe(2)
+    })
   })
 }

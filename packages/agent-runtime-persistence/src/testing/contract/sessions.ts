@@ -143,5 +143,37 @@ export function describeSessions(fixture: StoreFixture): void {
       expect(await driver.all("SELECT * FROM entries")).toEqual([])
       expect(await driver.all("SELECT * FROM sessions")).toEqual([])
     })
+
+    it("deletes a session that continued from several others, and those that continue from each other", async () => {
+      const store = await fixture.open()
+      const [root, other] = [await createSession(store, "root"), await createSession(store, "other")]
+      const branch = await store.sessions.create({ workspacePath: "/w", parent: { sessionId: root.id, seq: 1 } })
+      await store.log.append(branch.id, [{ ...user("a"), parent: { sessionId: other.id, seq: 1 } }])
+      await store.log.append(root.id, [{ ...user("b"), parent: { sessionId: branch.id, seq: 2 } }])
+      for (const { id } of [other, root]) await store.sessions.delete(id)
+      expect((await store.log.fold(await store.log.head(branch.id))).entryCount).toBe(2)
+      await store.sessions.delete(branch.id)
+      expect(await store.context.driver.all("SELECT id FROM sessions")).toEqual([])
+      expect(await store.context.driver.all("SELECT seq FROM entries")).toEqual([])
+    })
+
+    it("gives lists that have an end, whatever limit is asked for", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      await store.sessions.addLog(id, "info", "a line")
+      await store.checkpoints.create({ sessionId: id, trigger: "manual" })
+      for (const [limit, count] of [
+        [-1, 0],
+        [0, 0],
+        [1.5, 1],
+        [Number.NaN, 1],
+        [Number.POSITIVE_INFINITY, 1],
+      ] as const) {
+        expect(await store.sessions.list({ limit }), `sessions, ${limit}`).toHaveLength(count)
+        expect(await store.sessions.listLogs(id, { limit }), `logs, ${limit}`).toHaveLength(count)
+        expect(await store.checkpoints.list(id, { limit }), `checkpoints, ${limit}`).toHaveLength(count)
+        expect(await store.artifacts.list({ limit }), `artifacts, ${limit}`).toEqual([])
+      }
+    })
   })
 }
