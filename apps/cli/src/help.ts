@@ -21,7 +21,7 @@ export const exitMeanings: Readonly<Record<ErrorCode, string>> = {
   CONFLICT: "a file, a name or the head changed meanwhile",
   CORRUPT: "the store says something impossible; run `keepup doctor`",
   STORE_TOO_NEW: "the store was written by a newer keepup",
-  UNAVAILABLE: "no git, no database, a full disk, or a snapshot of another machine",
+  UNAVAILABLE: "no git, no database, full disk, snapshot not here",
   UNAUTHORIZED: "no key for the model, or a wrong one",
   CANCELLED: "a signal, or the user said no",
 }
@@ -53,7 +53,7 @@ async function renderList(
     return [[...(isTop ? [styles.bold(group)] : []), ...lines].join("\n")]
   })
   const head = isTop
-    ? `keepup ${version}: keeps the work of coding agents, and takes you back to any point of it.\n\n` +
+    ? `keepup ${version}: keeps the work of agents, and takes you back to any of it.\n\n` +
       `${styles.bold("Usage")}  keepup [options] COMMAND`
     : `${styles.bold("Usage")}  keepup ${words.join(" ")} COMMAND`
   const foot = isTop

@@ -84,10 +84,10 @@ async function openModel(
   context: Context,
   input: Input,
   runtime: Runtime,
-  { session, prompt }: AgentRequest,
+  { session, prompt, from }: AgentRequest,
 ): Promise<Model> {
   const { machine } = context
-  const said = await countAnswers(runtime, session.id)
+  const said = await countAnswers(runtime, session.id, from)
   const given = input.option("script")
   const kept = session.metadata["script"]
   const model = input.option("model")
@@ -120,8 +120,10 @@ async function openModel(
   return made
 }
 
-async function countAnswers({ store }: Runtime, id: SessionId): Promise<number> {
-  const { messages } = await store.log.fold(await store.log.head(id))
+/** Answers the model has given in the history the run goes on from. */
+async function countAnswers({ store }: Runtime, id: SessionId, from: Checkpoint | undefined): Promise<number> {
+  const end = from === undefined ? await store.log.head(id) : { sessionId: from.sessionId, seq: from.entrySeq }
+  const { messages } = await store.log.fold(end)
   return messages.filter(({ role }) => role === "assistant").length
 }
 

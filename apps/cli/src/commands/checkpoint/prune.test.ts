@@ -1,0 +1,30 @@
+import { afterEach, beforeEach, expect, it } from "vitest"
+import { createTestMachine, type TestMachine } from "../../testing/run-keepup.js"
+
+let machine: TestMachine
+
+beforeEach(() => {
+  machine = createTestMachine()
+})
+afterEach(() => machine.remove())
+
+it("removes automatic ones beyond what is kept, never those made by hand", async () => {
+  await machine.run("checkpoint create")
+  const script = machine.script("s.jsonl", [
+    ...[1, 2, 3].map((n) => ({
+      toolCalls: [{ name: "write_file", arguments: { path: `${n}.txt`, content: `${n}` } }],
+    })),
+    { content: "Done." },
+  ])
+  await machine.run(["run", "-S", "latest", "work", "--script", script, "--approval", "auto"])
+  const all = (await machine.ask("checkpoint list")).checkpoints.length
+  const plan = await machine.ask("checkpoint prune --keep 1 --dry-run")
+  expect(plan.applied).toBe(false)
+  expect(plan.removed.length).toBeGreaterThan(1)
+  expect((await machine.ask("checkpoint prune --keep 1", 2)).error.hint).toContain("--yes")
+  const { removed } = await machine.ask("checkpoint prune --keep 1 --yes")
+  const left = (await machine.ask("checkpoint list")).checkpoints
+  expect(left.length).toBe(all - removed.length)
+  expect(left[0]).toMatchObject({ number: 1, trigger: "manual" })
+  expect((await machine.run("checkpoint prune --keep 1 --yes")).out).toBe("Nothing to remove.\n")
+})

@@ -1,0 +1,38 @@
+import { afterEach, beforeEach, expect, it } from "vitest"
+import { createTestMachine, type TestMachine } from "../testing/run-keepup.js"
+
+let machine: TestMachine
+
+beforeEach(() => {
+  machine = createTestMachine()
+})
+afterEach(() => machine.remove())
+
+const complete = async (...words: string[]) =>
+  (await machine.run(["__complete", "--", ...words])).out.split("\n").slice(0, -1)
+const values = async (...words: string[]) => (await complete(...words)).map((line) => line.split("\t")[0])
+
+it("completes commands and options", async () => {
+  expect(await values("che")).toEqual(["checkpoint"])
+  expect(await values("checkpoint", "re")).toEqual(["restore", "replay"])
+  expect(await complete("checkpoint", "restore", "3", "--dr")).toEqual(["--dry-run\tonly show the plan"])
+  expect(await values("checkpoint", "list", "--trigger", "ma")).toEqual(["manual"])
+  expect(await values("help", "checkpoint", "sh")).toEqual(["show"])
+  expect(await values("config", "get", "check")).toContain("checkpoint.retention")
+  expect(await values("nonsense", "")).toEqual([])
+})
+
+it("completes sessions, checkpoints and names", async () => {
+  const { session } = await machine.ask(["session", "new", "Parser"])
+  const id = session.id.slice(-8)
+  await machine.run("checkpoint create --name before")
+  expect(await complete("session", "show", "")).toEqual([`${id}\tParser (active, just now)`])
+  expect(await complete("checkpoint", "restore", "")).toEqual([
+    "before\t#1, manual, just now",
+    "1\tmanual, just now",
+    "latest\tthe newest one",
+  ])
+  expect(await values("checkpoint", "diff", "1", "la")).toEqual(["latest"])
+  expect(await values("-S", id, "rewind", "b")).toEqual(["before"])
+  expect(await values("checkpoint", "create", "--state", "")).toEqual([":files"])
+})

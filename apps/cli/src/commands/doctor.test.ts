@@ -1,0 +1,36 @@
+import { join } from "node:path"
+import { openStore } from "@ku0/agent-runtime"
+import { afterEach, beforeEach, expect, it } from "vitest"
+import { createTestMachine, type TestMachine } from "../testing/run-keepup.js"
+
+let machine: TestMachine
+
+beforeEach(() => {
+  machine = createTestMachine()
+})
+afterEach(() => machine.remove())
+
+it("finds everything sound", async () => {
+  machine.write("a.txt", "one\n")
+  await machine.run("checkpoint create")
+  expect(await machine.ask("doctor")).toMatchObject({ ok: true, healthy: true, findings: [] })
+  expect((await machine.run("doctor")).out).toContain("Everything is sound: all that was kept can be brought back.\n")
+})
+
+it("ends with CORRUPT when something is wrong, and mends what it can", async () => {
+  await machine.run("checkpoint create")
+  const store = await openStore(`sqlite:${join(machine.state, "keepup.db")}`)
+  await store.context.driver.run("UPDATE sessions SET checkpoint_count = 7")
+  await store.close()
+  const found = await machine.run("doctor --json")
+  expect(found.code).toBe(6)
+  expect(JSON.parse(found.out)).toMatchObject({
+    ok: true,
+    healthy: false,
+    findings: [{ code: "counter-wrong", canRepair: true }],
+  })
+  const mended = await machine.ask("doctor --repair")
+  expect(mended.healthy).toBe(true)
+  expect(mended.repaired.done.length).toBeGreaterThan(0)
+  expect((await machine.ask("session show")).session.checkpointCount).toBe(1)
+})

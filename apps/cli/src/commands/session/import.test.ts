@@ -1,0 +1,41 @@
+import { afterEach, beforeEach, expect, it } from "vitest"
+import { createTestMachine, type TestMachine } from "../../testing/run-keepup.js"
+
+let machine: TestMachine
+
+beforeEach(() => {
+  machine = createTestMachine()
+})
+afterEach(() => machine.remove())
+
+it("takes an exported session in, with its checkpoints and their files", async () => {
+  machine.write("a.txt", "one\n")
+  const script = machine.script("s.jsonl", [{ content: "Done." }])
+  await machine.run(["run", "work", "--script", script])
+  await machine.run("session export latest ../out.keepup")
+  machine.write("else/b.txt", "b")
+  const { session } = await machine.ask("session import ../out.keepup --cwd else")
+  expect(session).toMatchObject({ name: "work", status: "completed", messageCount: 2 })
+  expect(session.workspacePath).toBe(`${machine.workspace}/else`)
+  const { files } = await machine.ask(`checkpoint show latest --files -S ${session.id}`)
+  expect(files).toEqual([{ path: "a.txt", mode: "100644" }])
+})
+
+it("is not the session one goes on with", async () => {
+  const script = machine.script("s.jsonl", [{ content: "Done." }])
+  const { session } = JSON.parse(
+    (await machine.run(["run", "work", "--script", script, "--json"])).out.trim().split("\n").at(-1) as string,
+  )
+  await machine.run("session export latest ../out.keepup")
+  await machine.run("session import ../out.keepup")
+  expect((await machine.ask("session show")).session.id).toBe(session.id)
+})
+
+it("refuses what is no export, and what is not there", async () => {
+  machine.write("odd.keepup", "odd")
+  expect(await machine.ask("session import odd.keepup").catch((error: Error) => error.message)).toMatch(
+    /ended with [26]/,
+  )
+  expect((await machine.ask("session import nothing.keepup", 3)).error.code).toBe("NOT_FOUND")
+  expect((await machine.ask("session list")).sessions).toEqual([])
+})

@@ -1,0 +1,16 @@
+import { afterEach, beforeEach, expect, it } from "vitest"
+import { createTestMachine, type TestMachine } from "../../testing/run-keepup.js"
+
+let machine: TestMachine
+
+beforeEach(() => {
+  machine = createTestMachine()
+})
+afterEach(() => machine.remove())
+
+it("starts a session named after the folder, or as told", async () => {
+  expect((await machine.ask("session new")).session).toMatchObject({ name: "workspace", agentType: "manual" })
+  const { session } = await machine.ask(["session", "new", "Try", "--task", "x", "--agent", "someone"])
+  expect(session).toMatchObject({ name: "Try", taskDescription: "x", agentType: "someone", status: "active" })
+  expect((await machine.run(["session", "new", "Again"])).out).toMatch(/^Session [0-9a-f]{8} "Again" started in /)
+})

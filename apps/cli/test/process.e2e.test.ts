@@ -1,0 +1,104 @@
+/** What only a process of its own can show: signals, pipes, colours, start-up, and the demo. */
+import { spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterEach, beforeAll, beforeEach, expect, it } from "vitest"
+import { buildOnce, openPlace, type Place, program } from "./real-keepup.js"
+
+let place: Place
+
+beforeAll(buildOnce)
+beforeEach(() => {
+  place = openPlace()
+})
+afterEach(() => place.remove())
+
+const slow = [
+  { content: "begin", toolCalls: [{ name: "run_command", arguments: { command: "touch started; sleep 20" } }] },
+  { content: "end" },
+]
+
+async function startSlow() {
+  const child = place.start("run", "work", "--script", place.script(slow), "--approval", "auto")
+  let err = ""
+  child.stderr?.on("data", (chunk) => {
+    err += chunk
+  })
+  child.stdout?.resume()
+  while (!existsSync(join(place.workspace, "started"))) {
+    if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}: ${err}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  return { child, err: () => err, ended: once(child, "close") }
+}
+
+it("stops at Ctrl-C with 130, keeps everything, and the session can be resumed", async () => {
+  const { child, err, ended } = await startSlow()
+  child.kill("SIGINT")
+  const [code] = await ended
+  expect(code).toBe(130)
+  expect(err()).toMatch(/cancelled: /)
+  const { session, checkpoints } = place.ask("session", "show")
+  expect(session.status).toBe("paused")
+  expect(checkpoints.length).toBeGreaterThan(0)
+  expect(place.run("resume", "--approval", "auto")).toMatchObject({ code: 0 })
+})
+
+it("refuses a restore while a run holds the session, pauses it from outside, and finds it when it was killed", async () => {
+  place.write("a.txt", "one\n")
+  place.run("checkpoint", "create", "--name", "first")
+  const { child, ended } = await startSlow()
+  const refused = place.run("checkpoint", "restore", "1", "--yes", "-S", "workspace", "--json")
+  expect(refused.code).toBe(4)
+  expect(JSON.parse(refused.out).error.message).toMatch(
+    new RegExp(`Cannot restore checkpoint while a task is running\\. Held by run \\(pid ${child.pid} on .+\\) since `),
+  )
+  expect(place.run("pause").out).toContain("will pause at its next safe point")
+  child.kill("SIGKILL")
+  await ended
+  const found = place.run("session", "list", "--json")
+  expect(found.err).toMatch(/^Session "work" \([0-9a-f]{8}\) was interrupted.* 1 tool call in doubt\. Go on with/)
+  expect(JSON.parse(found.out).sessions[0].status).toBe("paused")
+  const asked = place.run("resume")
+  expect(asked).toMatchObject({ code: 2, err: expect.stringContaining("--in-doubt skip|retry|fail") })
+  expect(place.run("resume", "--in-doubt", "skip")).toMatchObject({ code: 0, out: "end\n" })
+})
+
+it("has no colours and no prompts in a pipe, and colours when forced", () => {
+  place.run("checkpoint", "create")
+  expect(place.run("checkpoint", "list").out).not.toContain("\u001b")
+  place.environment["FORCE_COLOR"] = "1"
+  expect(place.run("checkpoint", "list").out).toContain("\u001b[")
+  expect(place.run("checkpoint", "list", "--no-color").out).not.toContain("\u001b")
+})
+
+it("ends quietly when its reader goes away", () => {
+  const shell = `set -o pipefail; "${process.execPath}" "${program}" help | head -1; echo "\${PIPESTATUS[0]}"`
+  const { stdout, stderr } = spawnSync("bash", ["-c", shell], { env: place.environment, encoding: "utf8" })
+  expect(stdout).toMatch(/^keepup 0\.1\.0.*\n0\n$/)
+  expect(stderr).toBe("")
+})
+
+it("answers --version before anything else is loaded", () => {
+  const preload = join(place.root, "preload.cjs")
+  writeFileSync(
+    preload,
+    'process.on("exit",()=>console.error(JSON.stringify(Object.keys(require.cache).filter((p)=>p!==__filename))))',
+  )
+  const options = { env: place.environment, encoding: "utf8" as const }
+  const { stdout, stderr } = spawnSync(process.execPath, ["--require", preload, program, "--version"], options)
+  expect(stdout).toBe("0.1.0\n")
+  const loaded: string[] = JSON.parse(stderr)
+  expect(loaded[0]).toBe(program)
+  expect(loaded.reduce((sum, path) => sum + statSync(path).size, 0)).toBeLessThan(10_000)
+})
+
+it("plays the demo to its end and leaves nothing behind", () => {
+  place.environment["TMPDIR"] = place.root
+  const { code, out, err } = place.run("demo")
+  expect({ code, err }).toEqual({ code: 0, err: "" })
+  expect(out).toContain("every file is as it was, byte for byte, also those a shell command deleted")
+  expect(out).toMatch(/Everything was as it says, in /)
+  expect(readdirSync(place.root).filter((name) => name.startsWith("keepup-demo-"))).toEqual([])
+})
