@@ -3,7 +3,6 @@ import {
   createHistoryFold,
   type Entry,
   type EntryRef,
-  type HistoryRange,
   KeepupError,
   type Message,
   type ReadOptions,
@@ -16,6 +15,7 @@ import type { StoreContext } from "../store/store-context.js"
 import { appendEntries, lockSession } from "./append-entries.js"
 import { historyRanges } from "./history-ranges.js"
 import { toEntries } from "./load-entry.js"
+import { historyPages } from "./read-history.js"
 
 const pageSize = 500
 const largestPage = 10_000
@@ -54,17 +54,8 @@ export function createSessionLog(context: StoreContext): SessionLog {
 
   async function* history(to: EntryRef, options: { types?: readonly string[] } = {}): AsyncGenerator<Entry> {
     await requireEntry(to)
-    const ranges: HistoryRange[] = []
-    for await (const range of historyRanges(driver, to)) ranges.unshift(range)
-    for (const { sessionId, from, to: last } of ranges) {
-      for (let after = from - 1; after < last; ) {
-        const page = await read(sessionId, { after, before: last + 1 })
-        if (page.length === 0) throw missing(sessionId, after + 1)
-        for (const entry of page) {
-          if (entry.seq !== ++after) throw missing(sessionId, after)
-          if (options.types === undefined || options.types.includes(entry.type)) yield entry
-        }
-      }
+    for await (const page of historyPages(driver, to)) {
+      for (const entry of page) if (options.types === undefined || options.types.includes(entry.type)) yield entry
     }
   }
 
@@ -89,8 +80,9 @@ export function createSessionLog(context: StoreContext): SessionLog {
   }
 
   async function fold(to: EntryRef) {
+    await requireEntry(to)
     const folded = createHistoryFold()
-    for await (const entry of history(to)) folded.add(entry)
+    for await (const page of historyPages(driver, to)) for (const entry of page) folded.add(entry)
     return folded.state()
   }
 
@@ -133,11 +125,4 @@ export function createSessionLog(context: StoreContext): SessionLog {
   }
 
   return { append, read, head, history, lastMessages, fold, tail }
-}
-
-function missing(sessionId: SessionId, seq: number): KeepupError {
-  return new KeepupError("CORRUPT", `Entry ${seq} of session ${sessionId} is missing.`, {
-    hint: "Run `keepup doctor` to see what is affected.",
-    details: { sessionId, seq },
-  })
 }
