@@ -1,4 +1,5 @@
 /** What must be reached, line by line, against what was measured in one run. Ratios only where both sides ran. */
+import { agentTargets } from "./agent/targets.mjs"
 import { number, table } from "./harness/report.mjs"
 import { snapshotTargets } from "./snapshots/targets.mjs"
 import { storeTargets } from "./store/targets.mjs"
@@ -8,7 +9,11 @@ import { storeTargets } from "./store/targets.mjs"
  * @returns a table that says reached or not reached for every line, and nothing nicer than that
  */
 export function judge(results) {
-  const targets = [...storeTargets(results.store ?? {}), ...snapshotTargets(results.snapshots ?? {})]
+  const targets = [
+    ...storeTargets(results.store ?? {}),
+    ...snapshotTargets(results.snapshots ?? {}),
+    ...agentTargets(results.agent ?? {}),
+  ]
   const measured = targets.filter(({ value }) => value !== null && value !== undefined && Number.isFinite(value))
   if (measured.length === 0) return { title: "", body: "" }
   const rows = targets.map((target) => [target.what, target.limit, format(target), verdict(target)])
