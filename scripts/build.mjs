@@ -1,5 +1,6 @@
 /**
- * Builds one package or app with what it needs, or all of them: `node scripts/build.mjs [name]`.
+ * Builds one package or app with what it needs, or all of them: `node scripts/build.mjs [name]`. With `--bundle` after it,
+ * the bundle of one app alone, from the sources: what the tests of the program need.
  * JavaScript by esbuild (one entry for each `exports` subpath with a "@ku0/source", npm and workspace packages left outside;
  * an app with a `bin` becomes bundles instead), declarations by `tsc -b`. What an earlier build left and this one did not write is removed.
  */
@@ -8,17 +9,18 @@ import { existsSync, readdirSync, rmSync } from "node:fs"
 import { join, normalize, relative, resolve } from "node:path"
 import { build } from "esbuild"
 import { bundleApp } from "./bundle-app.mjs"
-import { listMembers, membersFor, root } from "./workspace.mjs"
+import { findMember, listMembers, membersFor, root } from "./workspace.mjs"
 
 const started = Date.now()
 const wanted = process.argv[2]
-const members = wanted === undefined ? listMembers() : membersFor(wanted)
+const isBundle = process.argv[3] === "--bundle"
+const members = wanted === undefined ? listMembers() : isBundle ? [findMember(wanted)] : membersFor(wanted)
 const present = members.filter((member) => member.hasContent)
 for (const member of members) if (!member.hasContent) console.log(`${member.folder}: nothing to build yet`)
 
 try {
   await Promise.all(present.map((member) => (member.manifest.bin ? bundleProgram(member) : bundle(member))))
-  declare(present)
+  if (!isBundle) declare(present)
   console.log(
     `Built ${present.map((member) => member.folder).join(", ")} in ${((Date.now() - started) / 1000).toFixed(1)} s`,
   )

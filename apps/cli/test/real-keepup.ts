@@ -4,10 +4,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { bundleApp } from "../../../scripts/bundle-app.mjs"
-import { findMember } from "../../../scripts/workspace.mjs"
 
 export const program = fileURLToPath(new URL("../dist/keepup.cjs", import.meta.url))
+
+const builder = fileURLToPath(new URL("../../../scripts/build.mjs", import.meta.url))
 
 /** The first test file of a run builds; the others wait for it. */
 export async function buildOnce(): Promise<void> {
@@ -22,7 +22,8 @@ export async function buildOnce(): Promise<void> {
     }
     return
   }
-  await bundleApp(findMember("keepup"))
+  const built = spawnSync(process.execPath, [builder, "keepup", "--bundle"], { encoding: "utf8" })
+  if (built.status !== 0) throw new Error(`The program can't be built: ${built.stdout}${built.stderr}`)
   writeFileSync(join(mark, "done"), "")
 }
 
