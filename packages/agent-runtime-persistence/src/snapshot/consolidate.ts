@@ -65,14 +65,21 @@ export async function ownObjects(environment: SnapshotEnvironment, lock: StoreLo
   environment.step("own:done")
 }
 
-/** Keeps the listed checkpoints, the newest snapshot and what the next one builds on. */
+/**
+ * Keeps the listed checkpoints, the newest snapshot and what the next one builds on. A checkpoint made within the last
+ * hour stays too: its snapshot is there before the record that would list it.
+ */
 export async function collectGarbage(session: StoreSession, keep: ReadonlySet<string>): Promise<void> {
   const { environment, lock } = session
   const { refs, step } = environment
   const old = await lock.hold(async () => {
     session.saveLocked()
     session.forget()
-    const drop = [...refs.list(checkpointRefs).keys()].filter((name) => !keep.has(name.slice(checkpointRefs.length)))
+    const now = environment.clock.now()
+    const drop = [...refs.list(checkpointRefs).keys()].filter((name) => {
+      const id = name.slice(checkpointRefs.length)
+      return !keep.has(id) && !isYoung(id, now)
+    })
     refs.remove(drop)
     // Other processes must not build on what they remember: a new state file tells them.
     const state = loadScanState(environment.store)
@@ -90,6 +97,12 @@ export async function collectGarbage(session: StoreSession, keep: ReadonlySet<st
     environment.reader.renew()
   })
   step("gc:done")
+}
+
+/** By the time in a UUIDv7; other ids do not tell. */
+function isYoung(id: string, now: number): boolean {
+  const time = /([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/.exec(id)
+  return time !== null && now - Number.parseInt(`${time[1]}${time[2]}`, 16) < staleTemporaryMs
 }
 
 function listRoots(environment: SnapshotEnvironment, lock: StoreLock): Promise<string> {
