@@ -10,9 +10,10 @@ import {
   type SessionLog,
 } from "@ku0/agent-runtime-core"
 import { draftStateAfter, prepareState } from "../state/state-store.js"
+import { pageLimit } from "../store/page-limit.js"
 import type { SqlRow } from "../store/sql-driver.js"
 import type { StoreContext } from "../store/store-context.js"
-import { appendEntries, lockSession } from "./append-entries.js"
+import { appendEntries, lockSession, noSession } from "./append-entries.js"
 import { historyRanges } from "./history-ranges.js"
 import { toEntries } from "./load-entry.js"
 import { historyPages } from "./read-history.js"
@@ -38,7 +39,7 @@ export function createSessionLog(context: StoreContext): SessionLog {
 
   async function read(sessionId: SessionId, options: ReadOptions = {}): Promise<Entry[]> {
     const order = options.direction === "backward" ? "DESC" : "ASC"
-    const limit = Math.min(options.limit ?? pageSize, largestPage)
+    const limit = pageLimit(options.limit, pageSize, largestPage)
     const rows = await driver.all(
       `SELECT * FROM entries WHERE session_id = ? AND seq > ? AND seq < ? ORDER BY seq ${order} LIMIT ?`,
       [sessionId, options.after ?? 0, options.before ?? Number.MAX_SAFE_INTEGER, limit],
@@ -48,7 +49,7 @@ export function createSessionLog(context: StoreContext): SessionLog {
 
   async function head(sessionId: SessionId): Promise<EntryRef> {
     const row = await driver.get("SELECT head_seq FROM sessions WHERE id = ? AND deleted_at IS NULL", [sessionId])
-    if (row === undefined) throw new KeepupError("NOT_FOUND", `There is no session ${sessionId}.`)
+    if (row === undefined) throw noSession(sessionId)
     return { sessionId, seq: Number(row["head_seq"]) }
   }
 
@@ -59,7 +60,8 @@ export function createSessionLog(context: StoreContext): SessionLog {
     }
   }
 
-  async function lastMessages(...[to, count]: Parameters<SessionLog["lastMessages"]>) {
+  async function lastMessages(...[to, wanted]: Parameters<SessionLog["lastMessages"]>) {
+    const count = pageLimit(wanted, 0, largestPage)
     await requireEntry(to)
     const rows: SqlRow[] = []
     for await (const range of historyRanges(driver, to)) {

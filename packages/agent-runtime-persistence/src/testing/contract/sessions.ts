@@ -173,6 +173,11 @@ export function describeSessions(fixture: StoreFixture): void {
         expect(await store.sessions.listLogs(id, { limit }), `logs, ${limit}`).toHaveLength(count)
         expect(await store.checkpoints.list(id, { limit }), `checkpoints, ${limit}`).toHaveLength(count)
         expect(await store.artifacts.list({ limit }), `artifacts, ${limit}`).toEqual([])
+        expect(await store.log.read(id, { limit, before: 2 }), `entries, ${limit}`).toHaveLength(count)
+      }
+      await store.log.append(id, [user("a message")])
+      for (const count of [-1, 0, Number.NaN]) {
+        expect(await store.log.lastMessages(await store.log.head(id), count), `messages, ${count}`).toEqual([])
       }
     })
   })
