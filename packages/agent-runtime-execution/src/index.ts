@@ -45,6 +45,8 @@ export type { RetryPolicy } from "./retry-policy.js"
 /** How often and how slowly a model that fails is asked again, unless told otherwise. */
 export { defaultRetryPolicy } from "./retry-policy.js"
 export type { AgentLoopOptions } from "./run-scope.js"
+/** What the model is told of what a tool threw. */
+export { describeToolError } from "./run-tool.js"
 export type {
   InDoubtCall,
   InDoubtChoice,

@@ -47,7 +47,7 @@ export async function runTool(run: RunScope, tool: Tool, call: ToolCall): Promis
     const isCancelled = run.signal.aborted
     return done({
       outcome: isCancelled ? "cancelled" : "error",
-      content: isCancelled ? "Cancelled." : describe(thrown),
+      content: isCancelled ? "Cancelled." : describeToolError(thrown),
     })
   } finally {
     isOver = true
@@ -103,7 +103,8 @@ async function stopInTime(run: RunScope, work: Promise<ToolOutcome>): Promise<To
   }
 }
 
-function describe(thrown: unknown): string {
+/** What the model is told of what a tool threw. */
+export function describeToolError(thrown: unknown): string {
   if (isKeepupError(thrown)) {
     return [`${thrown.code}: ${thrown.message}`, ...(thrown.hint === undefined ? [] : [thrown.hint])].join("\n")
   }

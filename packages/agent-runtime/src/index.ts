@@ -19,6 +19,8 @@ export {
 export { type HeldSession, type HoldSessionOptions, holdSession } from "./hold-session.js"
 export { type GarbageReport, type OpenRuntimeOptions, openRuntime, type Runtime } from "./open-runtime.js"
 export { requestPause } from "./pause-session.js"
+export type { CallDifference, OutsideCall, SkippedCall } from "./replay-calls.js"
+export { type FileDifferences, type ReplayVerifyOptions, replayVerify, type VerifiedReplay } from "./replay-verify.js"
 export { type RunSessionOptions, type RunSessionResult, runSession } from "./run-session.js"
 export {
   type CheckpointState,
