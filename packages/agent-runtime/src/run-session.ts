@@ -17,6 +17,7 @@ import {
   createModelSummariser,
   type InDoubtChooser,
   type InDoubtPolicy,
+  type RetryPolicy,
   type RunResult,
   runAgentLoop,
   type SpawnSession,
@@ -40,6 +41,8 @@ export interface RunSessionOptions {
   readonly approval?: ApprovalOptions
   readonly inDoubt?: InDoubtPolicy | InDoubtChooser
   readonly maxSteps?: number
+  /** How often and how slowly a model that fails is asked again. */
+  readonly retry?: Partial<RetryPolicy>
   readonly systemPrompt?: string
   /** What the model can take in, in tokens. Older messages are hidden behind a summary when it fills up. */
   readonly windowTokens?: number
@@ -120,6 +123,7 @@ async function runLoop(
       ...(options.prompt !== undefined && { prompt: options.prompt }),
       ...(options.systemPrompt !== undefined && { systemPrompt: options.systemPrompt }),
       ...(options.maxSteps !== undefined && { maxSteps: options.maxSteps }),
+      ...(options.retry && { retry: options.retry }),
       ...(options.approval && { approval: options.approval }),
       ...(options.inDoubt && { inDoubt: options.inDoubt }),
       ...(options.windowTokens !== undefined && {
@@ -200,9 +204,11 @@ async function lastAnswer({ store }: Runtime, sessionId: SessionId): Promise<str
 }
 
 /** What a child has of its parent: the model and what it may do, not what was asked. */
-function inherited({ model, approval, inDoubt, maxSteps, systemPrompt, windowTokens, onWarning }: RunSessionOptions) {
+function inherited({ model, approval, inDoubt, retry, maxSteps, systemPrompt, ...more }: RunSessionOptions) {
+  const { windowTokens, onWarning } = more
   return {
     model,
+    ...(retry && { retry }),
     ...(approval && { approval }),
     ...(inDoubt && { inDoubt }),
     ...(maxSteps !== undefined && { maxSteps }),
