@@ -54,7 +54,15 @@ export interface TakeCheckpointOptions {
 }
 
 /** Entries that say nothing about what the agent did. */
-const bookkeeping: ReadonlySet<string> = new Set(["checkpoint:created", "checkpoint:failed", "checkpoint:pruned"])
+const bookkeeping: ReadonlySet<string> = new Set([
+  "checkpoint:created",
+  "checkpoint:failed",
+  "checkpoint:pruned",
+  "run:ended",
+  "session:ended",
+  "session:paused",
+  "turn:ended",
+])
 
 export function createCheckpointManager(options: CheckpointManagerOptions) {
   const { store } = options

@@ -108,4 +108,15 @@ describe("retention", () => {
       { numRuns: 300 },
     )
   })
+
+  it("lets several of the same moment go before one of another moment", () => {
+    const moments = [1, 1, 2, 2, 2, 3, 4]
+    const checkpoints = moments.map((messageIndex, i) => {
+      const filesChanged = moments[i - 1] === messageIndex ? 0 : 1
+      const facts = { trigger: "turn.ended", name: null, pinned: false, sizeBytes: 0, createdAt: now, messageIndex }
+      return { id: `c${i + 1}`, number: i + 1, ...facts, snapshot: { filesChanged } } as unknown as Checkpoint
+    })
+    const gone = planPrune(checkpoints, { keep: 3 }, { now, branchPoints: new Set() })
+    expect(gone.map(({ number }) => number)).toEqual([3, 4])
+  })
 })

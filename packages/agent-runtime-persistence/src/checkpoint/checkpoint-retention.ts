@@ -26,7 +26,9 @@ export function planPrune(
   const byNumber = [...checkpoints].sort((a, b) => a.number - b.number)
   const ends = new Set([byNumber[0]?.id, byNumber.at(-1)?.id])
   const automatic = byNumber.filter((one) => !isProtected(one, facts) && !ends.has(one.id))
-  const excess = new Set(automatic.slice(0, Math.max(0, automatic.length - policy.keep)))
+  const isRepeated = (one: Checkpoint) => isSamePlace(one, byNumber[byNumber.indexOf(one) + 1])
+  const leastNeeded = [...automatic.filter(isRepeated), ...automatic.filter((one) => !isRepeated(one))]
+  const excess = new Set(leastNeeded.slice(0, Math.max(0, automatic.length - policy.keep)))
   const { maxAgeMs, maxTotalBytes } = policy
   if (maxAgeMs !== undefined) {
     for (const one of automatic) if (facts.now - one.createdAt > maxAgeMs) excess.add(one)
@@ -41,6 +43,12 @@ export function planPrune(
     }
   }
   return automatic.filter((one) => excess.has(one))
+}
+
+/** The end of a turn, the end of its run, the exit: several of the same moment go before one of another moment does. */
+function isSamePlace(one: Checkpoint, next: Checkpoint | undefined): boolean {
+  if (next === undefined || next.messageIndex !== one.messageIndex) return false
+  return one.snapshot === null ? next.snapshot === null : next.snapshot?.filesChanged === 0
 }
 
 function isProtected(checkpoint: Checkpoint, facts: { now: number; branchPoints: ReadonlySet<string> }): boolean {
