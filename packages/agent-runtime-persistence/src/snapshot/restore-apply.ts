@@ -59,6 +59,7 @@ export async function applyRestoreWork(
     onTouch()
     const touched = new Set<BytePath>()
     for (const { path } of deletes) remove(environment, path, touched)
+    step("restore:folders")
     removeEmptyFolders(
       environment,
       work,

@@ -38,8 +38,8 @@ export async function planRestoreWork(environment: SnapshotEnvironment, options:
   const target = await readSnapshotCommit(environment, options.target)
   const safety = await readSnapshotCommit(environment, options.safety)
   const isNamed = createFilter(options.paths)
-  const allowed = options.between && (await listDifferences(environment, options.between))
-  const isChosen = (path: BytePath) => isNamed(path) && (allowed?.has(path) ?? true)
+  const allowed = options.between && (await listDifferences(environment, options.between, isNamed))
+  const isChosen = (path: BytePath) => allowed?.has(path) ?? isNamed(path)
   const notCaptured = new Map<BytePath, SkipReason>()
   for (const [path, reason] of [...target.skipped, ...safety.skipped]) if (isChosen(path)) notCaptured.set(path, reason)
   const isLeftAlone = (path: BytePath) =>
@@ -71,15 +71,20 @@ export async function planRestoreWork(environment: SnapshotEnvironment, options:
   }
 }
 
-/** Files and empty folders that are not the same in two snapshots. */
+/**
+ * Files and empty folders that are not the same in two snapshots, and the folders above them: a restore that was broken
+ * off may have made or emptied those.
+ */
 async function listDifferences(
   environment: SnapshotEnvironment,
   between: readonly [string, string],
+  isNamed: (path: BytePath) => boolean,
 ): Promise<Set<BytePath>> {
   const [a, b] = [await readSnapshotCommit(environment, between[0]), await readSnapshotCommit(environment, between[1])]
   const paths = new Set((await compareTrees(environment.reader, a.tree, b.tree)).map((change) => change.path))
   for (const folder of [...a.emptyFolders, ...b.emptyFolders]) paths.add(folder)
-  return paths
+  const named = [...paths].filter(isNamed)
+  return new Set(named.flatMap((path) => [path, ...foldersAbove(path)]))
 }
 
 /** A path is chosen when it, or a folder above it, was named. Names may be given as they are shown. */

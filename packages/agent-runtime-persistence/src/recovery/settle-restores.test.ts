@@ -1,0 +1,53 @@
+/** Restores that were broken off between two steps nobody can name: the state is made by hand. */
+import { mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { openFixture, type TimeTravelFixture } from "../testing/time-travel-fixture.js"
+import { takePicture } from "../testing/workspace-picture.js"
+
+let travel: TimeTravelFixture
+beforeEach(async () => {
+  travel = await openFixture()
+})
+afterEach(() => travel.close())
+
+/** Two snapshots: the one to go back to, and the safety of what is there now. */
+async function twoScenes() {
+  const snapshots = await travel.snapshots(travel.workspace)
+  travel.write({ "stays/a.txt": "a", "old/deep/er/f.txt": "f", "x.txt": "1" })
+  const target = await snapshots.capture({ message: "target" })
+  const before = takePicture(travel.workspace)
+  rmSync(join(travel.workspace, "old"), { recursive: true })
+  travel.write({ "new/deep/er/n.txt": "n", "x.txt": "2" })
+  const safety = await snapshots.capture({ message: "safety" })
+  const note = { id: "note", target: target.commit, safety: safety.commit, startedAt: 1 }
+  return { snapshots, note, target: before, safety: takePicture(travel.workspace) }
+}
+
+describe("a restore that was broken off", () => {
+  it("after it emptied a folder and before it removed it leaves no empty folder when it is finished", async () => {
+    const { snapshots, note, target } = await twoScenes()
+    rmSync(join(travel.workspace, "new/deep/er/n.txt"))
+    await snapshots.finishRestore(note)
+    expect(takePicture(travel.workspace)).toEqual(target)
+  })
+
+  it("after it made a folder and before it put a file there leaves no empty folder when it is taken back", async () => {
+    const { snapshots, note, safety } = await twoScenes()
+    mkdirSync(join(travel.workspace, "old/deep/er"), { recursive: true })
+    await snapshots.takeBackRestore(note)
+    expect(takePicture(travel.workspace)).toEqual(safety)
+  })
+
+  it("and was about one file only leaves the folders of that file as they should be, and all others alone", async () => {
+    const { snapshots, note, target } = await twoScenes()
+    rmSync(join(travel.workspace, "new/deep/er/n.txt"))
+    mkdirSync(join(travel.workspace, "mine/and/empty"), { recursive: true })
+    writeFileSync(join(travel.workspace, "mine.txt"), "mine")
+    await snapshots.finishRestore({ ...note, paths: ["new/deep/er/n.txt"] })
+    const now = takePicture(travel.workspace)
+    expect(Object.keys(now).filter((path) => path.startsWith("new"))).toEqual([])
+    expect(now).toMatchObject({ "mine/and/empty": "folder 755", "mine.txt": expect.any(String) })
+    expect(now["x.txt"]).not.toBe(target["x.txt"])
+  })
+})
