@@ -30,9 +30,7 @@ export async function migrateSqlite(driver: SqliteDriver, options: MigrateOption
     await driver.transaction(`migrate-${version + 1}`, async (tx) => {
       // another process may have been faster while we waited for the lock
       if ((await sqliteVersion(tx)) !== version) return
-      // a new file gets all tables at once: there is nothing in it that a copy between two steps could save
-      const next = version === 0 ? steps.length : version + 1
-      for (const step of steps.slice(version, next)) await applyStep(tx, step, "sqlite")
+      const next = await applySteps(tx, steps, version, "sqlite")
       await tx.run(`PRAGMA application_id = ${applicationId}`)
       await tx.run(`PRAGMA user_version = ${next}`)
     })
@@ -51,17 +49,30 @@ export async function migratePostgres(driver: SqlDriver, options: MigrateOptions
       await tx.get(`SELECT pg_advisory_xact_lock(${advisoryLock})`)
       await tx.run("CREATE TABLE IF NOT EXISTS keepup_schema (version BIGINT NOT NULL)")
       if ((await postgresVersion(tx)) !== version) return
-      await applyStep(tx, steps[version] as Migration, "postgres")
+      const next = await applySteps(tx, steps, version, "postgres")
       await tx.run("DELETE FROM keepup_schema")
-      await tx.run(`INSERT INTO keepup_schema (version) VALUES (${version + 1})`)
+      await tx.run(`INSERT INTO keepup_schema (version) VALUES (${next})`)
     })
   }
   refuseNewer(version, steps.length, "on the PostgreSQL server")
   return version
 }
 
-async function applyStep(tx: SqlRunner, step: Migration, dialect: "sqlite" | "postgres"): Promise<void> {
-  for (const statement of step.statements) await tx.run(translateTypes(statement, dialect))
+/**
+ * The next step; all of them for a new database, since there is nothing in it that a copy between two steps could save.
+ * Returns the version it then has.
+ */
+async function applySteps(
+  tx: SqlRunner,
+  steps: readonly Migration[],
+  version: number,
+  dialect: "sqlite" | "postgres",
+): Promise<number> {
+  const next = version === 0 ? steps.length : version + 1
+  for (const { statements } of steps.slice(version, next)) {
+    for (const statement of statements) await tx.run(translateTypes(statement, dialect))
+  }
+  return next
 }
 
 async function sqliteVersion(runner: SqlRunner): Promise<number> {
