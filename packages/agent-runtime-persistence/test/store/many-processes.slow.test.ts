@@ -56,7 +56,7 @@ async function appendTogether(url: string): Promise<void> {
     const said = programs.map((program) => program.said as (Appended | Failed)[])
     expect(said.flat().filter((line) => "failed" in line)).toEqual([])
     const perProgram = said.map((lines) => lines.filter((line): line is Appended => "appended" in line))
-    for (const lines of perProgram) expect(lines.length, String(perProgram.map((all) => all.length))).toBeGreaterThan(5)
+    for (const lines of perProgram) expect(lines.length, String(perProgram.map((all) => all.length))).toBeGreaterThan(0)
 
     const promised = new Map<string, Map<number, { pid: number; n: number }>>()
     for (const [index, lines] of perProgram.entries()) {
