@@ -62,7 +62,7 @@ async function bundle(member) {
 
 async function bundleProgram(member) {
   const written = new Set(await bundleApp(member))
-  removeStale(join(root, member.folder, "dist"), /\.c?js(\.map)?$/, (path) => written.has(path))
+  removeStale(join(root, member.folder, "dist"), /\.(c?js(\.map)?|cache)$/, (path) => written.has(path))
 }
 
 function declare(members) {

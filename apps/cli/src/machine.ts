@@ -1,5 +1,6 @@
 /** The machine a command runs on: its streams, environment, clock and signals. Tests hand in another one. */
 import { homedir } from "node:os"
+import { isatty } from "node:tty"
 
 export interface OutputStream {
   readonly isTerminal: boolean
@@ -27,24 +28,23 @@ export interface Machine {
   exit(code: number): void
 }
 
+/** The streams of the process are touched when they are needed: making them takes time that a start does not have. */
 export function openMachine(): Machine & { close(): void } {
-  const { stdin, stdout, stderr, env } = process
+  const { env } = process
   const listeners: [NodeJS.Signals, () => void][] = []
-  // whoever reads our output may go away (`| head`): then there is nobody left to tell anything
-  for (const stream of [stdout, stderr]) {
-    stream.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1))
-  }
   return {
     environment: env,
     homeDirectory: env["HOME"] || homedir(),
     currentDirectory: process.cwd(),
     clock: { now: () => Date.now() },
-    stdout: toOutput(stdout),
-    stderr: toOutput(stderr),
-    canAsk: stdin.isTTY === true && stderr.isTTY === true,
+    stdout: toOutput(1, () => process.stdout),
+    stderr: toOutput(2, () => process.stderr),
+    get canAsk() {
+      return isatty(0) && isatty(2)
+    },
     async ask(question, signal) {
       const { createInterface } = await import("node:readline/promises")
-      const reader = createInterface({ input: stdin, output: stderr })
+      const reader = createInterface({ input: process.stdin, output: process.stderr })
       try {
         const closed = new Promise<undefined>((resolve) => reader.once("close", () => resolve(undefined)))
         reader.once("SIGINT", () => process.emit("SIGINT"))
@@ -55,7 +55,7 @@ export function openMachine(): Machine & { close(): void } {
     },
     async readInput() {
       const chunks: Buffer[] = []
-      for await (const chunk of stdin) chunks.push(chunk as Buffer)
+      for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
       return Buffer.concat(chunks)
     },
     onInterrupt(listener) {
@@ -72,12 +72,20 @@ export function openMachine(): Machine & { close(): void } {
   }
 }
 
-function toOutput(stream: NodeJS.WriteStream): OutputStream {
+function toOutput(fd: number, open: () => NodeJS.WriteStream): OutputStream {
+  let opened: NodeJS.WriteStream | undefined
+  const stream = () => {
+    if (opened !== undefined) return opened
+    opened = open()
+    // whoever reads our output may go away (`| head`): then there is nobody left to tell anything
+    opened.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1))
+    return opened
+  }
   return {
-    isTerminal: stream.isTTY === true,
+    isTerminal: isatty(fd),
     get columns() {
-      return stream.isTTY === true ? stream.columns : undefined
+      return isatty(fd) ? stream().columns : undefined
     },
-    write: (text) => void stream.write(text),
+    write: (text) => void stream().write(text),
   }
 }

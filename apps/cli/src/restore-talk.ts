@@ -1,7 +1,7 @@
 /** What is said before and after a restore: what it will write, delete and leave alone, and how to take it back. */
 import { type Checkpoint, type RestorePlan, type Session, type ShownPlan, shortId } from "@ku0/agent-runtime"
 import type { Context } from "./context.js"
-import { oneLine, plural } from "./output/text.js"
+import { oneLine, plural, thousands } from "./output/text.js"
 import { relativeTime } from "./output/time.js"
 import { describe } from "./references.js"
 
@@ -58,7 +58,5 @@ export function renderRestored(checkpoint: Checkpoint, plan: RestorePlan, safety
 
 function listPaths(paths: readonly string[], mark: string): string[] {
   const shown = paths.slice(0, mostPaths).map((path) => `    ${mark} ${oneLine(path)}`)
-  return paths.length > mostPaths
-    ? [...shown, `    … and ${(paths.length - mostPaths).toLocaleString("en-US")} more`]
-    : shown
+  return paths.length > mostPaths ? [...shown, `    … and ${thousands(paths.length - mostPaths)} more`] : shown
 }

@@ -1,5 +1,4 @@
 /** Hands `main` the real machine and turns its answer into the exit code. */
-
 import { openMachine } from "./machine.js"
 import { main } from "./main.js"
 

@@ -1,5 +1,6 @@
 /** How far something long is, on standard error: nothing in the first second, then the amount done. */
 import type { OutputStream } from "../machine.js"
+import { thousands } from "./text.js"
 
 export interface Progress {
   /** Must be cheap: it is called for every file. */
@@ -38,8 +39,8 @@ export function createProgress(stream: OutputStream, clock: { now(): number }, i
       if (now - shown < pause && shown !== 0) return
       shown = now
       const share = total > 0 ? ` (${Math.floor((done / total) * 100)} %)` : ""
-      const of = total > 0 ? ` of ${total.toLocaleString("en-US")}` : ""
-      const text = `${name}: ${done.toLocaleString("en-US")}${of}${share}`
+      const of = total > 0 ? ` of ${thousands(total)}` : ""
+      const text = `${name}: ${thousands(done)}${of}${share}`
       if (stream.isTerminal) {
         stream.write(`\r\u001b[K${text}`)
         isDrawn = true

@@ -126,7 +126,12 @@ export function wrap(text: string, width: number, indent = ""): string {
 
 /** `1 file`, `2 files`. */
 export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`
+  return `${thousands(count)} ${count === 1 ? one : many}`
+}
+
+/** `12,345`. By hand: the first use of a locale takes 15 ms. */
+export function thousands(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ",")
 }
 
 /** `512 B`, `1.4 MB`. */
