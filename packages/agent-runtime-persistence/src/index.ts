@@ -40,7 +40,7 @@ export {
 export { CheckpointRepository } from "./checkpoint/checkpoint-repository.js"
 export { defaultRetention, planPrune, type RetentionPolicy } from "./checkpoint/checkpoint-retention.js"
 export { CheckpointService, type CheckpointServiceOptions } from "./checkpoint/checkpoint-service.js"
-export { type ReadGitFactsOptions, readGitFacts } from "./checkpoint/git-facts.js"
+export { type ReadGitFactsOptions, readGitFacts, readGitSignature } from "./checkpoint/git-facts.js"
 export type { PruneResult } from "./checkpoint/prune-checkpoints.js"
 export { type FillHandoffPathOptions, fillHandoffPath } from "./handoff/handoff-path.js"
 export { type Handoff, readHandoff, renderHandoff } from "./handoff/render-handoff.js"

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { expectCode, user } from "../testing/contract/samples.js"
 import { openFixture, type TimeTravelFixture } from "../testing/time-travel-fixture.js"
 import { createCheckpointManager } from "./checkpoint-manager.js"
+import { readGitFacts, readGitSignature } from "./git-facts.js"
 import { pruneCheckpoints } from "./prune-checkpoints.js"
 
 let travel: TimeTravelFixture
@@ -50,6 +51,37 @@ describe("taking a checkpoint", () => {
     expect((await travel.store.log.fold(at)).messages).toHaveLength(1)
     expect((await travel.snapshots(travel.workspace)).listCheckpoints().get(checkpoint.id)).toBe(commit)
     expect(await travel.store.checkpoints.get(checkpoint.id)).toEqual(checkpoint)
+  })
+
+  it("reads git's facts again when a file, the index, a commit or the branch changed, and not for nothing", async () => {
+    const session = await travel.createSession()
+    let reads = 0
+    const manager = createCheckpointManager({
+      store: travel.store,
+      snapshots: travel.snapshots,
+      gitSignature: readGitSignature,
+      gitFacts: async (workspacePath) => {
+        reads++
+        return await readGitFacts({ workspacePath, environment: { PATH: process.env["PATH"] } })
+      },
+    })
+    const take = async () => {
+      const before = reads
+      const { git } = (await manager.take({ sessionId: session.id, trigger: "manual" })) as Checkpoint
+      return { ...git, isRead: reads > before }
+    }
+    travel.write({ "a.txt": "a" })
+    expect(await take()).toMatchObject({ isRead: true, untracked: 1 })
+    expect(await take()).toMatchObject({ isRead: false, untracked: 1 })
+    travel.git("add", "a.txt")
+    expect(await take()).toMatchObject({ isRead: true, untracked: 0, uncommitted: 1 })
+    travel.git("commit", "-qm", "one")
+    expect(await take()).toMatchObject({ isRead: true, uncommitted: 0 })
+    travel.git("checkout", "-qb", "side")
+    expect(await take()).toMatchObject({ isRead: true, branch: "side" })
+    travel.write({ "a.txt": "b" })
+    expect(await take()).toMatchObject({ isRead: true, uncommitted: 1 })
+    expect(await take()).toMatchObject({ isRead: false, branch: "side", uncommitted: 1 })
   })
 
   it("shares everything with the one before when nothing changed", async () => {

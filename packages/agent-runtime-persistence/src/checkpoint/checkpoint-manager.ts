@@ -11,6 +11,7 @@ import {
   type EntryDraft,
   errorToJson,
   type GitFacts,
+  type KeepupError,
   type Lease,
   type Session,
   type SessionId,
@@ -30,6 +31,8 @@ export interface CheckpointManagerOptions {
   /** The snapshots of a workspace. Without it, checkpoints hold no files and say so. */
   readonly snapshots?: (workspacePath: string) => Promise<SnapshotSource>
   readonly gitFacts?: (workspacePath: string) => Promise<GitFacts | null>
+  /** Changes when git's facts may have changed although no file did. With it they are not read again for nothing. */
+  readonly gitSignature?: (workspacePath: string) => string
   readonly retention?: RetentionPolicy
   /** Told what the user should know: a snapshot that failed. Must not throw. */
   readonly onWarning?: (message: string, checkpoint: Checkpoint) => void
@@ -53,6 +56,11 @@ export interface TakeCheckpointOptions {
   readonly allowEmpty?: boolean
 }
 
+interface GitReading {
+  readonly facts: GitFacts | null
+  readonly error?: KeepupError
+}
+
 /** Entries that say nothing about what the agent did. */
 const bookkeeping: ReadonlySet<string> = new Set([
   "checkpoint:created",
@@ -66,13 +74,15 @@ const bookkeeping: ReadonlySet<string> = new Set([
 
 export function createCheckpointManager(options: CheckpointManagerOptions) {
   const { store } = options
+  /** Workspace → the newest git facts, and what they were read with. */
+  const lastGit = new Map<string, { signature: string; commit: string; facts: GitFacts | null }>()
 
   /** `undefined` only if nothing changed and `allowEmpty` is false. */
   async function take(request: TakeCheckpointOptions): Promise<Checkpoint | undefined> {
     const session = await store.sessions.get(request.sessionId)
     const id = request.id ?? (store.context.ids.next() as CheckpointId)
     const since = request.allowEmpty === false ? await findUnchangedSince(session) : undefined
-    const [files, git] = await Promise.all([captureFiles(session, id, request, since), readGit(session)])
+    const [files, git] = await captureAll(session, id, request, since)
     if (files === "unchanged") return undefined
     const { snapshot, error } = files
     // Nothing was said, and what the files are can't be told any more than the last time.
@@ -95,6 +105,24 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
     return checkpoint
   }
 
+  /** Files and git facts together; facts that can't be others than the last ones are taken over from there. */
+  async function captureAll(session: Session, id: CheckpointId, request: TakeCheckpointOptions, since?: Checkpoint) {
+    const { workspacePath } = session
+    const signature = options.gitSignature?.(workspacePath)
+    const known = lastGit.get(workspacePath)
+    const capturing = captureFiles(session, id, request, since)
+    if (known !== undefined && known.signature === signature) {
+      const files = await capturing
+      const git: GitReading = { facts: known.facts }
+      if (files === "unchanged" || completeCommit(files.snapshot) === known.commit) return [files, git] as const
+    }
+    const [files, git] = await Promise.all([capturing, readGit(session)])
+    const commit = files === "unchanged" ? undefined : completeCommit(files.snapshot)
+    if (signature === undefined || commit === undefined || git.error !== undefined) lastGit.delete(workspacePath)
+    else lastGit.set(workspacePath, { signature, commit, facts: git.facts })
+    return [files, git] as const
+  }
+
   /** The files, or why there are none. A failure here is kept on the record, not thrown. */
   async function captureFiles(
     session: Session,
@@ -106,7 +134,7 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
     if (options.snapshots === undefined) return { snapshot: null }
     try {
       const source = await options.snapshots(session.workspacePath)
-      const wanted = { message: messageOf(request), checkpointId: id }
+      const wanted = { message: messageOf(request), checkpointId: id, share: true }
       const known = since?.snapshot?.commit
       const snapshot = await (known === undefined
         ? source.capture(wanted)
@@ -117,7 +145,7 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
     }
   }
 
-  async function readGit(session: Session) {
+  async function readGit(session: Session): Promise<GitReading> {
     try {
       return { facts: (await options.gitFacts?.(session.workspacePath)) ?? null }
     } catch (error) {
@@ -165,6 +193,11 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
 }
 
 export type CheckpointManager = ReturnType<typeof createCheckpointManager>
+
+/** The commit, if it says everything about the files: one that leaves some out says nothing about those. */
+function completeCommit(snapshot: Snapshot | null): string | undefined {
+  return snapshot === null || snapshot.skipped.length > 0 ? undefined : snapshot.commit
+}
 
 function messageOf({ trigger, name }: TakeCheckpointOptions): string {
   return name === undefined ? trigger : `${trigger}: ${name}`

@@ -2,8 +2,8 @@
  * What the workspace's own repository looks like now. It is only read: HEAD and the operation in progress from its
  * files, the counts from a `git status` that takes no lock and refreshes nothing.
  */
-import { existsSync } from "node:fs"
-import { join } from "node:path"
+import { existsSync, statSync } from "node:fs"
+import { join, resolve } from "node:path"
 import type { GitFacts } from "@ku0/agent-runtime-core"
 import { createGit } from "../snapshot/git-process.js"
 import { findUserRepository, readText, type UserRepository } from "../snapshot/user-repository.js"
@@ -31,6 +31,28 @@ export async function readGitFacts(options: ReadGitFactsOptions): Promise<GitFac
   if (repository === undefined) return null
   const operation = operations.find(([file]) => existsSync(join(repository.gitDirectory, file)))?.[1] ?? null
   return { ...(await readStatus(repository, options)), operation }
+}
+
+/**
+ * Changes when the facts may have changed although no file of the workspace did: a commit, an `add`, a checkout, a merge
+ * that begins. Costs a few looks at files of the repository. Empty where there is none.
+ */
+export function readGitSignature(workspacePath: string): string {
+  const repository = findUserRepository(workspacePath)
+  if (repository === undefined) return ""
+  const { gitDirectory } = repository
+  const head = readText(join(gitDirectory, "HEAD"))?.trim() ?? ""
+  const branch = /^ref: (\S+)$/.exec(head)?.[1]
+  const watched = ["index", "config", "info/exclude", "packed-refs", ...(branch === undefined ? [] : [branch])]
+  const common = readText(join(gitDirectory, "commondir"))?.trim() // of a worktree: where its branches lie
+  const folders = common === undefined ? [gitDirectory] : [gitDirectory, resolve(gitDirectory, common)]
+  const times = folders.flatMap((folder) =>
+    [...watched, ...operations.map(([file]) => file)].map((file) => {
+      const found = statSync(join(folder, file), { bigint: true, throwIfNoEntry: false })
+      return found === undefined ? "" : `${found.ino}.${found.mtimeNs}.${found.size}`
+    }),
+  )
+  return [head, ...times].join(" ")
 }
 
 async function readStatus(

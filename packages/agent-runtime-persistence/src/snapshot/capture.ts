@@ -18,7 +18,7 @@ import { createPackWriter, type PackWriter } from "./pack-writer.js"
 import { checkpointRef, indexTreeRef, latestRef, type PreparedRef } from "./refs.js"
 import { type ScanState, saveScanState } from "./scan-state.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
-import { formatSnapshotMessage, parseSnapshotMessage } from "./snapshot-message.js"
+import { formatSnapshotMessage, parseSnapshotMessage, type SnapshotFacts } from "./snapshot-message.js"
 import { startSeeded } from "./start-seeded.js"
 import { compareTrees, editTree } from "./trees.js"
 
@@ -37,6 +37,8 @@ export interface CaptureRequest {
   readonly allowEmpty: boolean
   /** The snapshot "nothing changed" is meant against; the newest one by default. */
   readonly since?: string
+  /** When nothing changed since the newest snapshot, that one is kept under this id too, and no other is written. */
+  readonly share?: boolean
   /** A look at the workspace that nobody keeps: no ref is written, and it is nobody's base. */
   readonly temporary?: boolean
 }
@@ -86,28 +88,31 @@ export async function capture(
       pack.abandon()
       return null
     }
-    const createdAt = environment.clock.now()
+    const shared = request.share === true && isSame(before, tree, emptyFolders, current.skipped) ? before : undefined
+    const createdAt = shared?.createdAt ?? environment.clock.now()
     const facts = {
       ...{ message: request.message, base, emptyFolders, skipped: current.skipped, createdAt },
       files: current.fileCount,
     }
-    const time = Math.floor(createdAt / 1000)
-    const commit = formatCommit({ tree, time, message: formatSnapshotMessage(facts) })
-    const id = objectId("commit", commit)
-    pack.add(id, "commit", commit)
+    const id = shared === undefined ? addCommit(pack, tree, facts) : (latest as string)
     step("capture:pack")
     if (request.temporary !== true) {
       if (request.checkpointId !== undefined) prepared.push(refs.prepare(checkpointRef(request.checkpointId), id))
-      prepared.push(refs.prepare(latestRef, id))
+      if (shared === undefined) prepared.push(refs.prepare(latestRef, id))
     }
     current.lastTree = tree
     current.lastCommit = id
     const index = scanned.kind === "exact" ? foldIfNeeded(environment, current) : undefined
-    await pack.finish([
+    const together = [
       ...prepared.map(({ temporary }) => temporary),
       ...(isFirst ? listBorrowing(environment) : []),
       ...(index === undefined ? [] : [index, environment.store]),
-    ])
+    ]
+    if (shared === undefined) await pack.finish(together)
+    else {
+      pack.abandon()
+      await syncAll(together)
+    }
     step("capture:refs")
     for (const ref of prepared) ref.place()
     await syncAll([...new Set(prepared.map(({ folder }) => folder))])
@@ -120,7 +125,7 @@ export async function capture(
     const counts = await countChanges(environment, before?.tree, tree)
     const snapshot: Snapshot = {
       commit: id,
-      base,
+      base: shared === undefined ? base : shared.base,
       tree,
       ...counts,
       skipped: describeSkipped(
@@ -226,6 +231,29 @@ async function findSnapshotCommit(environment: SnapshotEnvironment, commit: stri
     if (isKeepupError(error) && error.code === "CORRUPT") return undefined
     throw error
   })
+}
+
+function addCommit(pack: PackWriter, tree: string, facts: SnapshotFacts): string {
+  const time = Math.floor(facts.createdAt / 1000)
+  const commit = formatCommit({ tree, time, message: formatSnapshotMessage(facts) })
+  const id = objectId("commit", commit)
+  pack.add(id, "commit", commit)
+  return id
+}
+
+/** Whether a snapshot says everything that one taken now would say. */
+function isSame(
+  known: (SnapshotFacts & { readonly tree: string }) | undefined,
+  tree: string,
+  emptyFolders: readonly BytePath[],
+  skipped: SnapshotFacts["skipped"],
+): boolean {
+  return (
+    known?.tree === tree &&
+    sameFolders(known.emptyFolders, emptyFolders) &&
+    known.skipped.size === skipped.size &&
+    [...skipped].every(([path, reason]) => known.skipped.get(path) === reason)
+  )
 }
 
 function sameFolders(a: readonly BytePath[], b: readonly BytePath[]): boolean {

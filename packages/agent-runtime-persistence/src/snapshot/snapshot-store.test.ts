@@ -40,6 +40,24 @@ describe.each([{ git: false }, { git: true }])("a snapshot store (user's git: $g
     expect(work.picture()).toEqual(before)
   })
 
+  it("keeps the newest snapshot under another id too when nothing changed, if it may", async () => {
+    work.write("a.txt", "one\n")
+    const store = await work.open()
+    const first = await store.capture({ message: "first", checkpointId: "c1" })
+    const shared = await store.capture({ message: "second", checkpointId: "c2", share: true })
+    expect(shared).toMatchObject({ commit: first.commit, base: null, filesChanged: 0, createdAt: first.createdAt })
+    expect(Object.fromEntries(store.listCheckpoints())).toEqual({ c1: first.commit, c2: first.commit })
+    const own = await store.capture({ message: "third", checkpointId: "c3" })
+    expect(own).toMatchObject({ base: first.commit, tree: first.tree })
+    expect(own.commit).not.toBe(first.commit)
+    work.folderAt("empty")
+    const folder = await store.capture({ message: "fourth", checkpointId: "c4", share: true })
+    expect(folder.commit).not.toBe(own.commit)
+    await store.gc(["c2"])
+    expect((await store.readFile(first.commit, "a.txt")).toString()).toBe("one\n")
+    expect(fsck(store.directory)).toBe("")
+  })
+
   it("says what differs", async () => {
     work.write("a.txt", "1\n2\n3\n")
     work.write("gone.txt", "x\n")

@@ -67,6 +67,8 @@ export interface CaptureOptions {
   readonly hints?: readonly string[]
   /** Look at every file even if a watcher runs. Default: as the watcher allows. */
   readonly exact?: boolean
+  /** When nothing changed since the newest snapshot, keep that one under this id too instead of writing another. */
+  readonly share?: boolean
   /** For `captureIfChanged`: compare with this snapshot instead of the newest one. */
   readonly since?: string
   readonly timeBudgetMs?: number
