@@ -63,12 +63,14 @@ export async function holdSession(runtime: Runtime, options: HoldSessionOptions)
     ...(options.signals && { signals: options.signals }),
     ...(options.onExit && { onExit: options.onExit }),
   })
+  const watching = watchFiles(runtime, session.workspacePath)
   checkpoints.start()
   autoSave.start()
   let released: Promise<void> | undefined
 
   async function letGo(): Promise<void> {
     try {
+      await watching
       await bus.flush()
       await autoSave.stop().catch(() => undefined) // the service has told the user; the run's result stands
       await checkpoints.stop()
@@ -90,6 +92,15 @@ export async function holdSession(runtime: Runtime, options: HoldSessionOptions)
       released ??= letGo()
       return released
     },
+  }
+}
+
+/** With a watcher a checkpoint looks only where something happened. Without one it is slower, and as exact. */
+async function watchFiles(runtime: Runtime, workspacePath: string): Promise<void> {
+  try {
+    await (await runtime.snapshots(workspacePath)).watch()
+  } catch {
+    // Whatever is wrong with the snapshots, the first checkpoint meets it too and says so.
   }
 }
 

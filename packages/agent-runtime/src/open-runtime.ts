@@ -11,6 +11,7 @@ import {
   openStore,
   type RecoverResult,
   readGitFacts,
+  readGitSignature,
   recoverAll,
   type SnapshotStore,
   type Store,
@@ -103,6 +104,7 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
     store,
     snapshots,
     gitFacts: readGit,
+    gitSignature: readGitSignature,
     retention: { keep: config["checkpoint.retention"] },
     ...(options.onWarning && { onWarning: options.onWarning }),
   })

@@ -178,6 +178,9 @@ it("lets go of the session and keeps the run's result when the last save fails",
     model: model({ content: "hi" }),
     prompt: "greet",
     endSession: true,
+    onEvent: ({ type }) => {
+      if (type === "session:ended") writeFileSync(join(root, "workspace/late.txt"), "late")
+    },
     onWarning: (message) => warnings.push(message),
   })
   expect(run.outcome).toBe("completed")
