@@ -7,8 +7,8 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { root } from "./workspace.mjs"
 
-const escape = String.fromCharCode(27)
-const sequence = new RegExp(`(${escape}\\[[0-9;]*m)`)
+const escapeCharacter = String.fromCharCode(27)
+const sequence = new RegExp(`(${escapeCharacter}\\[[0-9;]*m)`)
 const firstStep = 6
 const lastStep = 11
 const characterWidth = 8.4
@@ -66,7 +66,7 @@ function toSpans(line) {
   return line
     .split(sequence)
     .map((part) => {
-      const codes = part.startsWith(`${escape}[`) ? part.slice(2, -1) : undefined
+      const codes = part.startsWith(`${escapeCharacter}[`) ? part.slice(2, -1) : undefined
       if (codes === undefined) return part === "" ? "" : span(part, style)
       for (const code of codes.split(";").map(Number)) style = applyCode(style, code)
       return ""
@@ -96,6 +96,6 @@ function span(text, { bold, dim, colour }) {
 function strip(line) {
   return line
     .split(sequence)
-    .filter((part) => !part.startsWith(escape))
+    .filter((part) => !part.startsWith(escapeCharacter))
     .join("")
 }
