@@ -184,14 +184,13 @@ export async function moveHead(
 
 /** Summaries and truncation markers that are in the history now and will not be after. */
 async function countRemoved(store: TimeTravelContext["store"], intent: Restore, checkpoint: Checkpoint) {
-  const count = async (to: { sessionId: Session["id"]; seq: number }, role: string) => {
-    const { messages } = await store.log.fold(to)
-    return messages.filter((message) => message.role === role).length
+  const { messages: now } = await store.log.fold(await store.log.head(intent.sessionId))
+  const { messages: then } = await store.log.fold({ sessionId: checkpoint.sessionId, seq: checkpoint.entrySeq })
+  const lost = (role: string) => {
+    const count = (messages: typeof now) => messages.filter((message) => message.role === role).length
+    return Math.max(0, count(now) - count(then))
   }
-  const head = await store.log.head(intent.sessionId)
-  const target = { sessionId: checkpoint.sessionId, seq: checkpoint.entrySeq }
-  const lost = async (role: string) => Math.max(0, (await count(head, role)) - (await count(target, role)))
-  return { removedSummaries: await lost("summary"), removedTruncationMarkers: await lost("truncation") }
+  return { removedSummaries: lost("summary"), removedTruncationMarkers: lost("truncation") }
 }
 
 /** The safety checkpoint of a restore that leaves the files alone: taken like any other. */
