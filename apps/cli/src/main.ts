@@ -119,7 +119,7 @@ async function showHelp(request: Request, machine: Machine, flags: GlobalFlags):
     throw unknownCommand(commands, request)
   const { renderHelp } = await import("./help.js")
   const hasColour = wantsColour(flags, machine, machine.stdout.isTerminal)
-  const width = machine.stdout.columns ?? 100
+  const width = machine.stdout.columns ?? 80
   machine.stdout.write(`${await renderHelp(request.words, { commands, width, hasColour })}\n`)
   return 0
 }

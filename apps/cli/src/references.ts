@@ -10,7 +10,7 @@ import {
   shortId,
 } from "@ku0/agent-runtime"
 import type { Context } from "./context.js"
-import { oneLine } from "./output/text.js"
+import { cut, oneLine } from "./output/text.js"
 import { relativeTime } from "./output/time.js"
 import { suggest } from "./suggest.js"
 
@@ -106,11 +106,13 @@ export async function getCheckpoint(context: Context, session: Session, referenc
 async function withNear(context: Context, session: Session, reference: string, cause: unknown): Promise<KeepupError> {
   const { store } = await context.openRuntime()
   const all = await store.checkpoints.list(session.id, { limit: 1_000 })
-  const whose = `Session "${oneLine(session.name)}" (${shortId(session.id)})`
+  const whose = `Session "${cut(oneLine(session.name), 40)}" (${shortId(session.id)})`
+  const parent = session.parentSessionId && shortId(session.parentSessionId)
+  const branch = parent === null ? "" : `\nThose of the session it came from are written ${parent}:REF.`
   if (all.length === 0) {
     return new KeepupError("NOT_FOUND", `${whose} has no checkpoint yet.`, {
       cause,
-      hint: "Make one with `keepup checkpoint create`.",
+      hint: `Make one with \`keepup checkpoint create\`.${branch}`,
     })
   }
   const near = pickNear(all, reference)
@@ -119,7 +121,7 @@ async function withNear(context: Context, session: Session, reference: string, c
   )
   return new KeepupError("NOT_FOUND", `${whose} has no checkpoint ${JSON.stringify(reference)}.`, {
     cause,
-    hint: `Near it are:\n${lines.join("\n")}\n\`keepup checkpoint list\` shows all ${all.length}.`,
+    hint: `Near it are:\n${lines.join("\n")}\n\`keepup checkpoint list\` shows all ${all.length}.${branch}`,
     details: { near: near.map(({ id, number, name }) => ({ id, number, name })) },
   })
 }

@@ -1,7 +1,7 @@
 /** What is said before and after a restore: what it will write, delete and leave alone, and how to take it back. */
 import { type Checkpoint, type RestorePlan, type Session, type ShownPlan, shortId } from "@ku0/agent-runtime"
 import type { Context } from "./context.js"
-import { oneLine, plural, thousands } from "./output/text.js"
+import { cut, oneLine, plural, thousands } from "./output/text.js"
 import { relativeTime } from "./output/time.js"
 import { describe } from "./references.js"
 
@@ -12,7 +12,7 @@ export function renderPlan(context: Context, checkpoint: Checkpoint, session: Se
   const { styles, now } = context
   const lines = [
     `${styles.bold(`Restore #${checkpoint.number}`)} ${describe(checkpoint)}, ${relativeTime(checkpoint.createdAt, now)}, ` +
-      `of "${oneLine(session.name)}" (${shortId(session.id)})`,
+      `of "${cut(oneLine(session.name), 40)}" (${shortId(session.id)})`,
     `in ${oneLine(session.workspacePath)}`,
     "",
   ]
@@ -25,8 +25,7 @@ export function renderPlan(context: Context, checkpoint: Checkpoint, session: Se
   if (plan.untouched > 0) lines.push(`  ${plural(plan.untouched, "file")} untouched: already as they should be`)
   if (plan.changedSince.length > 0) {
     lines.push(
-      `  ${styles.yellow(`${plural(plan.changedSince.length, "of these", "of these")} changed since the newest checkpoint`)}, by you or another program;` +
-        " kept in a safety checkpoint",
+      `  ${styles.yellow(`${plan.changedSince.length} of them changed since the newest checkpoint`)}, by you or another program`,
       ...listPaths(plan.changedSince, styles.yellow("!")),
     )
   }
@@ -40,9 +39,10 @@ export function renderPlan(context: Context, checkpoint: Checkpoint, session: Se
     )
   }
   if (plan.messagesHidden > 0) {
-    lines.push(`  ${plural(plan.messagesHidden, "message")} leave the conversation; the log keeps them`)
+    const what = plural(plan.messagesHidden, "message leaves", "messages leave")
+    lines.push(`  ${what} the conversation; the log keeps them`)
   }
-  return lines.join("\n")
+  return [...lines, "", "Everything as it is now is kept in a safety checkpoint first."].join("\n")
 }
 
 /** What was done, and the way back. */

@@ -24,7 +24,7 @@ export const helpCommand: Command = {
     }
     const text = await renderHelp(words, {
       commands,
-      width: Number.isFinite(width) ? width : 100,
+      width: Number.isFinite(width) ? width : 80,
       hasColour: styles.isOn,
     })
     context.answer({ help: text }, () => text)

@@ -4,7 +4,7 @@ import { renderCheckpoints } from "../../checkpoint-table.js"
 import type { Command } from "../../command.js"
 import type { Context } from "../../context.js"
 import { checkpointToJson, sessionToJson } from "../../output/json.js"
-import { oneLine, plural } from "../../output/text.js"
+import { cut, oneLine, plural } from "../../output/text.js"
 import { getSession } from "../../references.js"
 
 export const listCommand: Command = {
@@ -48,7 +48,9 @@ function renderList(
   sessions: readonly Session[],
 ): string {
   const { styles } = context
-  const title = `${styles.bold(oneLine(session.name))}  ${styles.dim(`${shortId(session.id)}, ${session.status}`)}`
+  const facts = `${shortId(session.id)}, ${session.status}`
+  const name = cut(oneLine(session.name), Math.max(10, context.width - facts.length - 2))
+  const title = `${styles.bold(name)}  ${styles.dim(facts)}`
   if (checkpoints.length === 0) {
     return `${title}\n\nNo checkpoints yet. \`keepup checkpoint create\` makes one.`
   }
@@ -58,7 +60,10 @@ function renderList(
   const branches = checkpoints.flatMap(({ id, number }) =>
     sessions
       .filter(({ forkedFromCheckpointId }) => forkedFromCheckpointId === id)
-      .map((one) => `#${number} --> ${styles.cyan(shortId(one.id))} ${oneLine(one.name)}`),
+      .map((one) => {
+        const from = `#${number} --> `
+        return `${from}${styles.cyan(shortId(one.id))} ${cut(oneLine(one.name), Math.max(10, context.width - from.length - 9))}`
+      }),
   )
   if (branches.length > 0) lines.push("", "Branches:", ...branches)
   lines.push("", `Use ${styles.cyan("keepup rewind <#>")} to restore to a checkpoint.`)

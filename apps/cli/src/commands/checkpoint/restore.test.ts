@@ -34,8 +34,10 @@ in ${machine.workspace}
     w gone.txt
   1 file deleted
     d new.txt
-  1 of these changed since the newest checkpoint, by you or another program; kept in a safety checkpoint
+  1 of them changed since the newest checkpoint, by you or another program
     ! new.txt
+
+Everything as it is now is kept in a safety checkpoint first.
 
 Restore? [y/N] `)
   expect(out).toBe(
