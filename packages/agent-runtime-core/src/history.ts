@@ -3,7 +3,7 @@ import { KeepupError } from "./errors.js"
 import type { EventData } from "./events.js"
 import { upgradeEntry } from "./events.js"
 import { type Message, type ToolCall, tagHidden, visibleMessages } from "./messages.js"
-import { nextPhase } from "./phase.js"
+import { nextPhase, phaseEvents } from "./phase.js"
 import type { Entry, EntryRef, SessionPhase } from "./session.js"
 
 /** A run of entries of one session, both ends included. A history is a list of these, oldest first. */
@@ -26,6 +26,16 @@ export interface SessionState {
   readonly phase: SessionPhase
   readonly entryCount: number
 }
+
+/** The events whose data the fold looks at. All others only count. */
+export const foldedEvents: readonly string[] = [
+  "message:added",
+  "state:changed",
+  "tool:started",
+  "tool:ended",
+  "tool:in-doubt",
+  ...phaseEvents,
+]
 
 /** Folds a history into the state it leads to. */
 export function foldHistory(entries: Iterable<Entry>): SessionState {

@@ -23,6 +23,8 @@ export interface Snapshot {
   readonly createdAt: number
   /** `exact`: every file was looked at. `hinted`: only where something was said to have happened. `stopped`: time ran out. */
   readonly scan: "exact" | "hinted" | "stopped"
+  /** What it added to the store, in bytes. */
+  readonly sizeBytes: number
   /** False while some content still lies only in the user's own repository. */
   readonly owned: boolean
 }

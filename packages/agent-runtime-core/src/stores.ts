@@ -105,6 +105,7 @@ export interface CreateCheckpointOptions {
   readonly snapshot?: CheckpointSnapshot | null
   readonly git?: GitFacts | null
   readonly metadata?: Readonly<Record<string, unknown>>
+  /** Bytes its snapshot added; the state's are counted here. */
   readonly sizeBytes?: number
   /** Entries of the same step: appended first, in the same transaction. */
   readonly entries?: readonly EntryDraft[]

@@ -94,6 +94,7 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
       id,
       snapshot: snapshot && pickSnapshot(snapshot),
       git: git.facts,
+      sizeBytes: snapshot?.sizeBytes ?? 0,
       metadata: {
         ...request.metadata,
         ...(snapshot && { shadowCheckpoint: shadowOf(snapshot, messageOf(request)) }),

@@ -6,11 +6,12 @@ import {
   type CreateCheckpointOptions,
   checkpointTriggers,
   type EntryDraft,
+  type EventData,
   KeepupError,
   type SessionId,
 } from "@ku0/agent-runtime-core"
 import { appendEntries, lockSession } from "../session/append-entries.js"
-import { draftStateAfter, prepareState } from "../state/state-store.js"
+import { draftStateAfter, type PreparedState, prepareState } from "../state/state-store.js"
 import { pageLimit } from "../store/page-limit.js"
 import { plainText, toCheckpoint, toJson } from "../store/rows.js"
 import type { SqlRunner } from "../store/sql-driver.js"
@@ -54,7 +55,7 @@ export function createCheckpointStore(context: StoreContext): CheckpointStore {
         messageIndex: entry.messageIndex,
         createdAt: entry.createdAt,
         pinned: false,
-        sizeBytes: options.sizeBytes ?? 0,
+        sizeBytes: (options.sizeBytes ?? 0) + sizeOf(state, changed),
         host: context.host.split("/")[0] as string,
         snapshot: options.snapshot ?? null,
         git: options.git ?? null,
@@ -149,6 +150,12 @@ function notATrigger(trigger: string): KeepupError {
   return new KeepupError("INVALID_INPUT", `Not a trigger: ${trigger}.`, {
     hint: `Use one of ${checkpointTriggers.join(", ")}.`,
   })
+}
+
+/** Bytes of the state values that are new. */
+function sizeOf(state: PreparedState, changed: readonly EntryDraft[]): number {
+  const isNew = new Set(changed.flatMap(({ data }) => Object.keys((data as EventData<"state:changed">).set)))
+  return state.reduce((sum, { key, blob }) => sum + (isNew.has(key) ? (blob?.sizeBytes ?? 0) : 0), 0)
 }
 
 async function nextNumber(tx: SqlRunner, sessionId: SessionId): Promise<number> {

@@ -133,6 +133,7 @@ export async function capture(
       ),
       createdAt,
       scan: scanned.kind,
+      sizeBytes: shared === undefined ? pack.sizeBytes : 0,
       owned: !existsSync(join(environment.store, "objects/info/alternates")),
     }
     return { snapshot, state: current }

@@ -12,6 +12,8 @@ import type { ObjectType } from "./git-objects.js"
 
 export interface PackWriter {
   readonly count: number
+  /** Bytes of the pack so far. */
+  readonly sizeBytes: number
   has(id: string): boolean
   /** `deflated` may hold the compressed data, where it was made beside the main thread. */
   add(id: string, type: ObjectType, data: Buffer, deflated?: Buffer): void
@@ -128,6 +130,9 @@ export function createPackWriter(packFolder: string): PackWriter {
   return {
     get count() {
       return seen.size
+    },
+    get sizeBytes() {
+      return written
     },
     has: (id) => seen.has(id),
     add(id, type, data, deflated) {

@@ -40,7 +40,7 @@ export function describeCheckpoints(fixture: StoreFixture): void {
         messageIndex: 1,
         createdAt: 9,
         pinned: false,
-        sizeBytes: 42,
+        sizeBytes: 43, // the snapshot's 42 and the one byte of the state value `1`
         host: "somewhere",
         snapshot,
         git,
