@@ -1,4 +1,5 @@
 /** The machine a command runs on: its streams, environment, clock and signals. Tests hand in another one. */
+import { fstatSync, writeSync } from "node:fs"
 import { homedir } from "node:os"
 import { isatty } from "node:tty"
 
@@ -40,7 +41,7 @@ export function openMachine(): Machine & { close(): void } {
     stdout: toOutput(1, () => process.stdout),
     stderr: toOutput(2, () => process.stderr),
     get canAsk() {
-      return isatty(0) && isatty(2)
+      return isTerminal(0) && isTerminal(2)
     },
     async ask(question, signal) {
       const { createInterface } = await import("node:readline/promises")
@@ -72,20 +73,51 @@ export function openMachine(): Machine & { close(): void } {
   }
 }
 
-function toOutput(fd: number, open: () => NodeJS.WriteStream): OutputStream {
+function toOutput(fd: 1 | 2, open: () => NodeJS.WriteStream): OutputStream {
   let opened: NodeJS.WriteStream | undefined
   const stream = () => {
     if (opened !== undefined) return opened
     opened = open()
-    // whoever reads our output may go away (`| head`): then there is nobody left to tell anything
-    opened.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1))
+    opened.on("error", leave)
     return opened
   }
   return {
-    isTerminal: isatty(fd),
+    isTerminal: isTerminal(fd),
     get columns() {
-      return isatty(fd) ? stream().columns : undefined
+      return isTerminal(fd) ? stream().columns : undefined
     },
-    write: (text) => void stream().write(text),
+    write(text) {
+      if (opened !== undefined || isTerminal(fd)) stream().write(text)
+      else writeAll(fd, Buffer.from(text), stream)
+    },
+  }
+}
+
+/** Into a pipe or a file without a stream; what a full pipe does not take now is left to one. */
+function writeAll(fd: number, bytes: Buffer, stream: () => NodeJS.WriteStream): void {
+  for (let done = 0; done < bytes.length; ) {
+    try {
+      done += writeSync(fd, bytes, done)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") leave(error as NodeJS.ErrnoException)
+      stream().write(bytes.subarray(done))
+      return
+    }
+  }
+}
+
+/** Whoever reads our output may go away (`| head`): then there is nobody left to tell anything. */
+function leave({ code }: NodeJS.ErrnoException): never {
+  process.exit(code === "EPIPE" ? 0 : 1)
+}
+
+/** `isatty` brings half of Node's network along: most of what is no terminal can be told without it. */
+function isTerminal(fd: number): boolean {
+  try {
+    const facts = fstatSync(fd)
+    const isNull = process.platform === "linux" && facts.rdev === 0x103
+    return facts.isCharacterDevice() && !isNull && isatty(fd)
+  } catch {
+    return false // it was closed by whoever started us
   }
 }
