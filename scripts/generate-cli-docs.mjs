@@ -18,7 +18,7 @@ export async function renderCliDocs() {
       outfile,
       bundle: true,
       conditions: ["@ku0/source"],
-      external: ["@parcel/watcher", "@photostructure/sqlite", "pg", "@ku0/agent-runtime-integrations"],
+      external: ["@photostructure/sqlite", "pg", "@ku0/agent-runtime-integrations"],
       format: "cjs",
       platform: "node",
       target: "node20.20",

@@ -26,7 +26,7 @@ export function installOnFirstUse() {
 }
 
 /** Natively loaded or optional: resolved at run time from the bench's own node_modules. */
-const external = ["@photostructure/sqlite", "@parcel/watcher", "pg"]
+const external = ["@photostructure/sqlite", "pg"]
 
 /** Bundles one file that uses keepup's source; null when keepup does not have what the file imports yet. */
 export async function bundle(entry, format, { minify = false } = {}) {

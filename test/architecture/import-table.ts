@@ -48,7 +48,7 @@ export const importTable: readonly ImportRule[] = [
   {
     files: ["packages/agent-runtime-persistence/"],
     workspace: [core, telemetry],
-    npm: ["@photostructure/sqlite", "pg", "@parcel/watcher"],
+    npm: ["@photostructure/sqlite", "pg"],
     ...inPackages,
     why: "persistence keeps what it is handed and knows no agent loop, so that any agent can use it and a crash in the loop can't reach the store.",
   },

@@ -41,7 +41,7 @@ export async function bundleProgram(source: string): Promise<string> {
     outfile: bundle,
     bundle: true,
     conditions: ["@ku0/source"],
-    external: ["@photostructure/sqlite", "pg", "@parcel/watcher"],
+    external: ["@photostructure/sqlite", "pg"],
     format: "esm",
     platform: "node",
     target: "node20.20",

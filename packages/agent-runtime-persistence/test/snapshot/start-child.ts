@@ -23,7 +23,7 @@ function bundleChild(): Promise<string> {
       platform: "node",
       format: "esm",
       conditions: ["source"],
-      external: ["@photostructure/sqlite", "@parcel/watcher"],
+      external: ["@photostructure/sqlite"],
       logLevel: "error",
     })
     return outfile

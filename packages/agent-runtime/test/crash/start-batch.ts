@@ -35,7 +35,7 @@ export async function bundleBatchProgram(): Promise<string> {
     outfile,
     bundle: true,
     conditions: ["@ku0/source"],
-    external: ["@photostructure/sqlite", "pg", "@parcel/watcher"],
+    external: ["@photostructure/sqlite", "pg"],
     format: "esm",
     platform: "node",
     target: "node20.20",
