@@ -27,7 +27,7 @@ export interface SessionState {
   readonly entryCount: number
 }
 
-/** The events whose data the fold looks at. All others only count. */
+/** The events the fold looks at. All others only count. */
 export const foldedEvents: readonly string[] = [
   "message:added",
   "state:changed",
@@ -47,6 +47,8 @@ export function foldHistory(entries: Iterable<Entry>): SessionState {
 /** The same fold, one entry at a time, for histories that come in pages. */
 export interface HistoryFold {
   add(entry: Entry): void
+  /** Entries that were left out because the fold does not look at their kind (see `foldedEvents`). */
+  pass(count: number): void
   state(): SessionState
 }
 
@@ -96,6 +98,9 @@ export function createHistoryFold(): HistoryFold {
 
   return {
     add,
+    pass(count) {
+      entryCount += count
+    },
     state: () => ({
       messages: [...messages],
       stateKeys,

@@ -12,56 +12,70 @@ const pageSize = 250
 
 type Fields = readonly [seq: number, type: string, version: number, createdAt: number, index: number, data: unknown]
 
-export async function* historyPages(runner: SqlRunner, to: EntryRef): AsyncGenerator<readonly Entry[]> {
+export interface HistoryPage {
+  readonly entries: readonly Entry[]
+  /** How many entries of other types the page has. */
+  readonly left: number
+}
+
+/** With `types`, entries of other types may be left out. */
+export async function* historyPages(
+  runner: SqlRunner,
+  to: EntryRef,
+  types?: readonly string[],
+): AsyncGenerator<HistoryPage> {
   const ranges: HistoryRange[] = []
   for await (const range of historyRanges(runner, to)) ranges.unshift(range)
+  const select = pageQuery(types)
   for (const { sessionId, from, to: last } of ranges) {
     // where a range begins, history may have come from elsewhere; the rest of it follows on itself
     yield await readRows(runner, sessionId, from, from)
     for (let first = from + 1; first <= last; first += pageSize) {
       const end = Math.min(last, first + pageSize - 1)
-      yield (await readText(runner, sessionId, first, end)) ?? (await readRows(runner, sessionId, first, end))
+      yield (await readText(runner, select, sessionId, first, end)) ?? (await readRows(runner, sessionId, first, end))
     }
   }
+}
+
+function pageQuery(types: readonly string[] | undefined): string {
+  const where = "session_id = ? AND seq >= ? AND seq <= ?"
+  const wanted = types === undefined ? where : `${where} AND type IN (${types.map((type) => `'${type}'`).join(", ")})`
+  const fields = ["seq", `'"' || type || '"'`, "version", "created_at", "message_index", "data"].join(" || ',' || ")
+  return `SELECT (SELECT count(*) FROM entries WHERE ${where}) AS entries, count(*) AS wanted,
+    '[' || string_agg(fields, ',') || ']' AS page
+    FROM (SELECT '[' || ${fields} || ']' AS fields FROM entries WHERE ${wanted} ORDER BY seq) AS ordered`
 }
 
 /** `undefined` if the page is not as simple as almost all are: then its rows say what it is about. */
 async function readText(
   runner: SqlRunner,
+  select: string,
   sessionId: SessionId,
   first: number,
   last: number,
-): Promise<Entry[] | undefined> {
-  const row = await runner.get(
-    `SELECT string_agg(fields, ',') AS page FROM (
-       SELECT '[' || seq || ',"' || type || '",' || version || ',' || created_at || ',' || message_index || ',' || data || ']'
-       AS fields FROM entries WHERE session_id = ? AND seq >= ? AND seq <= ? ORDER BY seq) AS ordered`,
-    [sessionId, first, last],
-  )
-  const page = parsePage(row?.["page"])
-  if (page?.length !== last - first + 1 || page.some(([seq], place) => seq !== first + place)) return undefined
-  return page.map(([seq, type, version, createdAt, messageIndex, data]) => ({
-    sessionId,
-    seq,
-    type,
-    version,
-    data,
-    createdAt,
-    messageIndex,
-    parent: null,
-  }))
+): Promise<HistoryPage | undefined> {
+  const place = [sessionId, first, last]
+  const row = await runner.get(select, [...place, ...place])
+  const page = parsePage(row?.["page"] ?? "[]")
+  const count = last - first + 1
+  if (Number(row?.["entries"]) !== count || Number(row?.["wanted"]) !== page?.length) return undefined
+  if (page.some(([seq], index) => seq <= (page[index - 1]?.[0] ?? 0))) return undefined
+  const entries = page.map(([seq, type, version, createdAt, messageIndex, data]) => {
+    return { sessionId, seq, type, version, data, createdAt, messageIndex, parent: null }
+  })
+  return { entries, left: count - entries.length }
 }
 
 function parsePage(text: unknown): Fields[] | undefined {
   try {
-    return JSON.parse(`[${text}]`) as Fields[]
+    return JSON.parse(text as string) as Fields[]
   } catch {
     // One of its entries is not JSON. Read by rows, it is named.
     return undefined
   }
 }
 
-async function readRows(runner: SqlRunner, sessionId: SessionId, first: number, last: number): Promise<Entry[]> {
+async function readRows(runner: SqlRunner, sessionId: SessionId, first: number, last: number): Promise<HistoryPage> {
   const rows = await runner.all("SELECT * FROM entries WHERE session_id = ? AND seq >= ? AND seq <= ? ORDER BY seq", [
     sessionId,
     first,
@@ -69,7 +83,7 @@ async function readRows(runner: SqlRunner, sessionId: SessionId, first: number, 
   ])
   const entries = await toEntries(runner, rows)
   for (let seq = first; seq <= last; seq++) if (entries[seq - first]?.seq !== seq) throw missing(sessionId, seq)
-  return entries
+  return { entries, left: 0 }
 }
 
 function missing(sessionId: SessionId, seq: number): KeepupError {

@@ -3,6 +3,7 @@ import {
   createHistoryFold,
   type Entry,
   type EntryRef,
+  foldedEvents,
   KeepupError,
   type Message,
   type ReadOptions,
@@ -55,8 +56,8 @@ export function createSessionLog(context: StoreContext): SessionLog {
 
   async function* history(to: EntryRef, options: { types?: readonly string[] } = {}): AsyncGenerator<Entry> {
     await requireEntry(to)
-    for await (const page of historyPages(driver, to)) {
-      for (const entry of page) if (options.types === undefined || options.types.includes(entry.type)) yield entry
+    for await (const { entries } of historyPages(driver, to)) {
+      for (const entry of entries) if (options.types === undefined || options.types.includes(entry.type)) yield entry
     }
   }
 
@@ -84,7 +85,10 @@ export function createSessionLog(context: StoreContext): SessionLog {
   async function fold(to: EntryRef) {
     await requireEntry(to)
     const folded = createHistoryFold()
-    for await (const page of historyPages(driver, to)) for (const entry of page) folded.add(entry)
+    for await (const { entries, left } of historyPages(driver, to, foldedEvents)) {
+      for (const entry of entries) folded.add(entry)
+      folded.pass(left)
+    }
     return folded.state()
   }
 

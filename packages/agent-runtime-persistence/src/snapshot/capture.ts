@@ -97,14 +97,16 @@ export async function capture(
     const id = shared === undefined ? addCommit(pack, tree, facts) : (latest as string)
     step("capture:pack")
     if (request.temporary !== true) {
-      if (request.checkpointId !== undefined) prepared.push(refs.prepare(checkpointRef(request.checkpointId), id))
+      const name = request.checkpointId === undefined ? undefined : checkpointRef(request.checkpointId)
+      if (name !== undefined && shared !== undefined) prepared.push(refs.prepareSame(name, latestRef, id))
+      else if (name !== undefined) prepared.push(refs.prepare(name, id))
       if (shared === undefined) prepared.push(refs.prepare(latestRef, id))
     }
     current.lastTree = tree
     current.lastCommit = id
     const index = scanned.kind === "exact" ? foldIfNeeded(environment, current) : undefined
     const together = [
-      ...prepared.map(({ temporary }) => temporary),
+      ...prepared.filter(({ isDurable }) => !isDurable).map(({ temporary }) => temporary),
       ...(isFirst ? listBorrowing(environment) : []),
       ...(index === undefined ? [] : [index, environment.store]),
     ]

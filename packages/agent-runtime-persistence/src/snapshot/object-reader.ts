@@ -1,6 +1,6 @@
 /**
  * Reads objects of the shadow repository through a git that stays open: it knows packs, deltas and borrowed objects,
- * and finds packs that were written after it was started. Trees are kept in memory.
+ * and finds packs that were written after it was started. Trees and the newest commit are kept in memory.
  */
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { type Answer, type BatchProcess, startBatchProcess } from "./batch-process.js"
@@ -33,9 +33,11 @@ const manyIds = 500
 export function createObjectReader(git: Git): ObjectReader {
   const trees = new Map<string, ReadonlyMap<string, TreeEntry>>()
   let names = 0
+  let commit: { readonly id: string; readonly data: Buffer } | undefined
   let current: BatchProcess | undefined
 
   function forgetTrees(): void {
+    commit = undefined
     trees.clear()
     trees.set(emptyTree, new Map())
     names = 0
@@ -49,7 +51,9 @@ export function createObjectReader(git: Git): ObjectReader {
   const find = (id: string) => ask(id, true)
 
   async function get(id: string, type: ObjectType): Promise<Buffer> {
+    if (type === "commit" && commit?.id === id) return commit.data
     const found = await find(id)
+    if (type === "commit" && found?.type === type) commit = { id, data: found.data }
     if (found?.type === type) return found.data
     throw new KeepupError("CORRUPT", `The snapshot store has no ${type} ${id}.`, {
       hint: "Run the check of the snapshot store; content that is still in the workspace can be repaired.",

@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from "node:crypto"
-import { readdirSync, readFileSync, renameSync, rmdirSync } from "node:fs"
+import { linkSync, readdirSync, readFileSync, renameSync, rmdirSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { makeFolder, removeFile, replaceFile, writeNewFile } from "./durable-file.js"
@@ -18,6 +18,8 @@ export const indexTreeRef = "refs/keepup/index-tree"
 export interface PreparedRef {
   readonly folder: string
   readonly temporary: string
+  /** Its content is on disk already; only its name is not. */
+  readonly isDurable: boolean
   place(): void
   abandon(): void
 }
@@ -26,6 +28,8 @@ export interface RefStore {
   read(name: string): string | undefined
   /** Writes the content of a ref under a temporary name; `place` makes it the ref. */
   prepare(name: string, id: string): PreparedRef
+  /** The same for what another ref says: one file under two names, so that there is nothing to write. */
+  prepareSame(name: string, as: string, id: string): PreparedRef
   /** Not durable by itself: only for refs that can be made again. */
   write(name: string, id: string): void
   remove(names: readonly string[]): void
@@ -79,14 +83,35 @@ export function createRefStore(gitDirectory: string): RefStore {
   }
 
   function prepare(name: string, id: string): PreparedRef {
+    const prepared = beside(name, false)
+    writeNewFile(prepared.temporary, `${id}\n`, { durable: false })
+    return prepared
+  }
+
+  function prepareSame(name: string, as: string, id: string): PreparedRef {
+    const prepared = beside(name, true)
+    try {
+      linkSync(join(gitDirectory, as), prepared.temporary)
+      if (readText(prepared.temporary) === `${id}\n`) return prepared
+      removeFile(prepared.temporary)
+    } catch {
+      // Not every disk can, and not for ever: then it is written.
+    }
+    return prepare(name, id)
+  }
+
+  function beside(name: string, isDurable: boolean): PreparedRef {
     const path = join(gitDirectory, name)
     const temporary = join(gitDirectory, `tmp-ref-${randomBytes(6).toString("hex")}`)
     makeFolder(dirname(path))
-    writeNewFile(temporary, `${id}\n`, { durable: false })
     return {
       folder: dirname(path),
       temporary,
-      place: () => renameSync(temporary, path),
+      isDurable,
+      place() {
+        renameSync(temporary, path)
+        if (isDurable) removeFile(temporary) // renamed onto a name of the same file, both names stay
+      },
       abandon: () => removeFile(temporary),
     }
   }
@@ -97,6 +122,7 @@ export function createRefStore(gitDirectory: string): RefStore {
       return id !== undefined && /^[0-9a-f]{40}$/.test(id) ? id : readPacked().get(name)
     },
     prepare,
+    prepareSame,
     write(name, id) {
       prepare(name, id).place()
     },

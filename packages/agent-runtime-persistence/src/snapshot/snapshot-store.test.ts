@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { fsck, makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
 
@@ -46,7 +47,9 @@ describe.each([{ git: false }, { git: true }])("a snapshot store (user's git: $g
     const first = await store.capture({ message: "first", checkpointId: "c1" })
     const shared = await store.capture({ message: "second", checkpointId: "c2", share: true })
     expect(shared).toMatchObject({ commit: first.commit, base: null, filesChanged: 0, createdAt: first.createdAt })
+    await store.capture({ message: "again", checkpointId: "c2", share: true })
     expect(Object.fromEntries(store.listCheckpoints())).toEqual({ c1: first.commit, c2: first.commit })
+    expect(readdirSync(store.directory).filter((name) => name.startsWith("tmp-"))).toEqual([])
     const own = await store.capture({ message: "third", checkpointId: "c3" })
     expect(own).toMatchObject({ base: first.commit, tree: first.tree })
     expect(own.commit).not.toBe(first.commit)
