@@ -25,7 +25,7 @@ export function createConversation(history: Pick<SessionState, "messages">): Con
   const messages: Message[] = [...history.messages]
   let answers = messages.filter((message) => message.role === "assistant").length
   /** What was visible at some point, and what came since: a long history is not gone through in every turn. */
-  let shown: { readonly before: readonly Message[]; readonly since: Message[] } | undefined
+  let shown: { readonly before: Message[]; readonly since: Message[] } | undefined
 
   function unanswered(): ToolCall[] {
     const place = messages.findLastIndex((message) => message.role === "assistant")
@@ -36,10 +36,14 @@ export function createConversation(history: Pick<SessionState, "messages">): Con
   }
 
   function findVisible(): Message[] {
-    if (shown !== undefined) return pairToolCalls([...shown.before, ...shown.since])
+    if (shown !== undefined) {
+      // Before, every call has its result: what came since is paired by itself, and joins it once it is complete.
+      if (hasAllResults(shown.since)) shown.before.push(...shown.since.splice(0))
+      return [...shown.before, ...pairToolCalls(shown.since)]
+    }
     const visible = visibleMessages(messages)
     // A result that is still to come makes a call visible that is not now: then nothing can be kept.
-    if (hasAllResults(messages)) shown = { before: visible, since: [] }
+    if (hasAllResults(messages)) shown = { before: [...visible], since: [] }
     return visible
   }
 
