@@ -16,7 +16,7 @@ export function agentTargets({ steps, resume }) {
       what: `  growth over ${steps?.rounds ?? 2_000} steps`,
       limit: "flat (at most 1.25 x)",
       atMost: 1.25,
-      value: steps?.[name]?.quietGrowth ?? null,
+      value: steps?.[name]?.growth ?? null,
     },
   ])
   const [short, long] = ["open and resume 100", "open and resume 10000"].map((name) => resume?.[name]?.median)
