@@ -2,8 +2,10 @@
  * One process at a time changes a snapshot store. The lock is an SQLite transaction on a file of its own: the kernel
  * lets go of it when its holder dies, so a killed process never blocks anyone.
  */
+
 import { setTimeout as wait } from "node:timers/promises"
 import { KeepupError } from "@ku0/agent-runtime-core"
+import { loadSqlite } from "../store/load-sqlite.js"
 
 export interface StoreLock {
   /** Runs `work` while nobody else, in this process or another, holds the lock. Not reentrant. */
@@ -22,8 +24,8 @@ export function createStoreLock(file: string, timeoutMs: number): StoreLock {
   let queue: Promise<unknown> = Promise.resolve()
 
   async function open(): Promise<Database> {
-    const { DatabaseSync } = await import("@photostructure/sqlite")
-    return new DatabaseSync(file, { timeout: 0 }) as unknown as Database
+    const Database = loadSqlite()
+    return new Database(file, { timeout: 0 }) as unknown as Database
   }
 
   async function holdNow<T>(work: () => Promise<T>): Promise<T> {
