@@ -84,7 +84,10 @@ function toRegex(glob: string): RegExp {
   let source = ""
   for (let i = 0; i < glob.length; ) {
     const rest = glob.slice(i)
-    if (i === 0 && rest.startsWith("**/")) {
+    if (glob === "**") {
+      source += ".+"
+      i += 2
+    } else if (i === 0 && rest.startsWith("**/")) {
       source += "(?:.*/)?"
       i += 3
     } else if (rest.startsWith("/**/")) {
