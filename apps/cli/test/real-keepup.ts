@@ -1,6 +1,15 @@
 /** The real program, built once for a run of the tests, each test on a home and a workspace of its own. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -12,6 +21,8 @@ const builder = fileURLToPath(new URL("../../../scripts/build.mjs", import.meta.
 /** The first test file of a run builds; the others wait for it. */
 export async function buildOnce(): Promise<void> {
   const mark = join(tmpdir(), `keepup-cli-build-${process.ppid}`)
+  // a mark of an earlier run whose process had the same number says nothing about this one
+  if (existsSync(mark) && Date.now() - statSync(mark).mtimeMs > 300_000) rmSync(mark, { recursive: true, force: true })
   try {
     mkdirSync(mark)
   } catch {
