@@ -12,7 +12,7 @@ const root = realpathSync(mkdtempSync(join(tmpdir(), "keepup-install-")))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 function run(command: string, args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
-  const result = spawnSync(command, args, { encoding: "utf8", ...options })
+  const result = spawnSync(command, args, { encoding: "utf8", timeout: 120_000, ...options })
   return { code: result.status, out: result.stdout, err: result.stderr }
 }
 
