@@ -10,8 +10,6 @@ import { toEntries } from "./load-entry.js"
 /** Small enough for one text, however long its entries are: none is kept in a row with more than a million characters. */
 const pageSize = 250
 
-type Fields = readonly [seq: number, type: string, version: number, createdAt: number, index: number, data: unknown]
-
 export interface HistoryPage {
   readonly entries: readonly Entry[]
   /** How many entries of other types the page has. */
@@ -37,13 +35,13 @@ export async function* historyPages(
   }
 }
 
+/** Two texts: the data of all entries as one JSON list, and the rest of them, a few words each. */
 function pageQuery(types: readonly string[] | undefined): string {
-  const where = "session_id = ? AND seq >= ? AND seq <= ?"
-  const wanted = types === undefined ? where : `${where} AND type IN (${types.map((type) => `'${type}'`).join(", ")})`
-  const fields = ["seq", `'"' || type || '"'`, "version", "created_at", "message_index", "data"].join(" || ',' || ")
-  return `SELECT (SELECT count(*) FROM entries WHERE ${where}) AS entries, count(*) AS wanted,
-    '[' || string_agg(fields, ',') || ']' AS page
-    FROM (SELECT '[' || ${fields} || ']' AS fields FROM entries WHERE ${wanted} ORDER BY seq) AS ordered`
+  const words = ["seq", "version", "created_at", "message_index", "type"].join(" || ' ' || ")
+  const isWanted = types === undefined ? "1 = 1" : `type IN (${types.map((type) => `'${type}'`).join(", ")})`
+  return `SELECT count(*) AS entries, count(data) AS plain, string_agg(words, ',') AS words, string_agg(data, ',') AS data FROM (
+    SELECT CASE WHEN ${isWanted} THEN ${words} END AS words, CASE WHEN ${isWanted} THEN data END AS data
+    FROM entries WHERE session_id = ? AND seq >= ? AND seq <= ? ORDER BY seq) AS ordered`
 }
 
 /** `undefined` if the page is not as simple as almost all are: then its rows say what it is about. */
@@ -54,21 +52,37 @@ async function readText(
   first: number,
   last: number,
 ): Promise<HistoryPage | undefined> {
-  const place = [sessionId, first, last]
-  const row = await runner.get(select, [...place, ...place])
-  const page = parsePage(row?.["page"] ?? "[]")
+  const row = await runner.get(select, [sessionId, first, last])
   const count = last - first + 1
-  if (Number(row?.["entries"]) !== count || Number(row?.["wanted"]) !== page?.length) return undefined
-  if (page.some(([seq], index) => seq <= (page[index - 1]?.[0] ?? 0))) return undefined
-  const entries = page.map(([seq, type, version, createdAt, messageIndex, data]) => {
-    return { sessionId, seq, type, version, data, createdAt, messageIndex, parent: null }
-  })
+  const words = (row?.["words"] ?? "") as string
+  const heads = words === "" ? [] : words.split(",")
+  const data = parseList(`[${row?.["data"] ?? ""}]`)
+  // an entry is missing, is kept elsewhere, or is not one value
+  if (Number(row?.["entries"]) !== count || Number(row?.["plain"]) !== heads.length) return undefined
+  if (data?.length !== heads.length) return undefined
+  let before = 0
+  const entries: Entry[] = []
+  for (const [place, head] of heads.entries()) {
+    const [seq = "", version, createdAt, messageIndex, type = ""] = head.split(" ")
+    if (Number(seq) <= before) return undefined
+    before = Number(seq)
+    entries.push({
+      sessionId,
+      seq: before,
+      type,
+      version: Number(version),
+      data: data[place],
+      createdAt: Number(createdAt),
+      messageIndex: Number(messageIndex),
+      parent: null,
+    })
+  }
   return { entries, left: count - entries.length }
 }
 
-function parsePage(text: unknown): Fields[] | undefined {
+function parseList(text: string): unknown[] | undefined {
   try {
-    return JSON.parse(text as string) as Fields[]
+    return JSON.parse(text) as unknown[]
   } catch {
     // One of its entries is not JSON. Read by rows, it is named.
     return undefined

@@ -10,7 +10,7 @@ import {
   type SessionId,
   type SessionLog,
 } from "@ku0/agent-runtime-core"
-import { draftStateAfter, prepareState } from "../state/state-store.js"
+import { draftStateAfter, keysAt, prepareState } from "../state/state-store.js"
 import { pageLimit } from "../store/page-limit.js"
 import type { SqlRow } from "../store/sql-driver.js"
 import type { StoreContext } from "../store/store-context.js"
@@ -22,6 +22,9 @@ import { historyPages } from "./read-history.js"
 const pageSize = 500
 const largestPage = 10_000
 const defaultPollMs = 100
+
+/** State is found from its newest list on; all changes before that need not be read. */
+const foldedTypes = foldedEvents.filter((type) => type !== "state:changed")
 
 export function createSessionLog(context: StoreContext): SessionLog {
   const { driver } = context
@@ -85,11 +88,11 @@ export function createSessionLog(context: StoreContext): SessionLog {
   async function fold(to: EntryRef) {
     await requireEntry(to)
     const folded = createHistoryFold()
-    for await (const { entries, left } of historyPages(driver, to, foldedEvents)) {
+    for await (const { entries, left } of historyPages(driver, to, foldedTypes)) {
       for (const entry of entries) folded.add(entry)
       folded.pass(left)
     }
-    return folded.state()
+    return { ...folded.state(), stateKeys: (await keysAt(driver, to)).keys }
   }
 
   async function* tail(...[sessionId, options]: Parameters<SessionLog["tail"]>): AsyncGenerator<Entry> {

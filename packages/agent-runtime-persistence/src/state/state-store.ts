@@ -113,7 +113,7 @@ export function createStateStore(context: StoreContext): StateStore {
 }
 
 /** Walks back from an entry to the last one that lists all keys, then applies what came after. */
-async function keysAt(
+export async function keysAt(
   runner: SqlRunner,
   at: EntryRef,
 ): Promise<{ keys: Record<string, string>; changesSinceList: number | undefined }> {
