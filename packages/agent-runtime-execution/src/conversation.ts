@@ -43,7 +43,7 @@ export function createConversation(history: Pick<SessionState, "messages">): Con
     }
     const visible = visibleMessages(messages)
     // A result that is still to come makes a call visible that is not now: then nothing can be kept.
-    if (hasAllResults(messages)) shown = { before: [...visible], since: [] }
+    if (isSame(visible, messages) || hasAllResults(messages)) shown = { before: [...visible], since: [] }
     return visible
   }
 
@@ -68,6 +68,9 @@ export function createConversation(history: Pick<SessionState, "messages">): Con
 
 /** Whether every call has its result after it, and nothing else does. */
 function hasAllResults(messages: readonly Message[]): boolean {
-  const paired = pairToolCalls(messages)
-  return paired.length === messages.length && paired.every((message, place) => message === messages[place])
+  return isSame(pairToolCalls(messages), messages)
+}
+
+function isSame(one: readonly Message[], other: readonly Message[]): boolean {
+  return one.length === other.length && one.every((message, place) => message === other[place])
 }
