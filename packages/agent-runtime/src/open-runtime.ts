@@ -1,5 +1,4 @@
 /** Wires it all: a store, the snapshots of the workspaces, checkpoints and time travel, behind one object. */
-import { createHash } from "node:crypto"
 import { join, resolve } from "node:path"
 import type { Checkpoint, Clock, GitFacts, Session } from "@ku0/agent-runtime-core"
 import {
@@ -75,9 +74,9 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
     storage: config.storage,
     workspacePath,
   })
-  // one folder for each database: what one does not know of, its sweep would take away from the other
+  // a folder for each database: what one does not know of, its sweep would take away from the other
   const content = db.startsWith("sqlite:")
-    ? createArtifactContent({ folder: join(artifacts, nameOf(db)), clock })
+    ? createArtifactContent({ folder: artifactFolder(artifacts, db, stateDirectory), clock })
     : undefined
   const store: Store = await openStore(db, { clock, ...(content && { artifactContent: content }) })
   const opened = new Map<string, Promise<SnapshotStore>>()
@@ -168,6 +167,9 @@ async function listWorkspaces(store: Store): Promise<Map<string, Set<string>>> {
   return workspaces
 }
 
-function nameOf(db: string): string {
-  return createHash("sha256").update(db).digest("hex").slice(0, 16)
+/** The usual database has the folder itself; any other has one inside, named by its address. */
+function artifactFolder(artifacts: string, db: string, stateDirectory: string): string {
+  if (db === `sqlite:${join(stateDirectory, "keepup.db")}`) return artifacts
+  const hash = process.getBuiltinModule("node:crypto").createHash("sha256").update(db).digest("hex")
+  return join(artifacts, `store-${hash.slice(0, 16)}`)
 }

@@ -5,11 +5,14 @@
 import { existsSync } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
 import type { DatabaseSync } from "@photostructure/sqlite"
 
 export type DatabaseSyncClass = typeof DatabaseSync
 
 const require = createRequire(import.meta.url)
+/** In a bundle it is a path already. */
+const here = import.meta.url.startsWith("file:") ? fileURLToPath(import.meta.url) : import.meta.url
 let loaded: DatabaseSyncClass | undefined
 
 export function loadSqlite(): DatabaseSyncClass {
@@ -33,13 +36,21 @@ function loadNodeSqlite(): DatabaseSyncClass {
 }
 
 function loadPrebuiltSqlite(): DatabaseSyncClass {
-  const root = dirname(require.resolve("@photostructure/sqlite/package.json"))
-  const folder = join(root, "prebuilds", `${process.platform}-${process.arch}`)
-  const file = join(folder, "@photostructure+sqlite.glibc.node")
-  if (!existsSync(file) || isMusl()) return require("@photostructure/sqlite").DatabaseSync
+  const file = isMusl() ? undefined : findPrebuilt()
+  if (file === undefined) return require("@photostructure/sqlite").DatabaseSync
   const module = { exports: {} as { DatabaseSync: DatabaseSyncClass } }
   process.dlopen(module, file)
   return module.exports.DatabaseSync
+}
+
+/** Looks in the folders Node would look in; asking Node itself takes longer than opening a database. */
+function findPrebuilt(): string | undefined {
+  const name = `@photostructure/sqlite/prebuilds/${process.platform}-${process.arch}/@photostructure+sqlite.glibc.node`
+  for (let folder = dirname(here); ; folder = dirname(folder)) {
+    const file = join(folder, "node_modules", name)
+    if (existsSync(file)) return file
+    if (dirname(folder) === folder) return undefined
+  }
 }
 
 function isMusl(): boolean {
