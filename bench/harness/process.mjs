@@ -26,6 +26,7 @@ export function peakMemory(args, options = {}) {
     let output = ""
     let peak = 0
     let own = 0
+    let anonymous = 0
     child.stdout.on("data", (chunk) => {
       output += chunk
     })
@@ -33,11 +34,13 @@ export function peakMemory(args, options = {}) {
       const tree = treeMemory(child.pid)
       peak = Math.max(peak, tree.total)
       own = Math.max(own, tree.own)
+      anonymous = Math.max(anonymous, tree.anonymous)
     }, 4)
     child.on("error", reject)
     child.on("exit", (code) => {
       clearInterval(timer)
-      if (code === 0) resolve({ peakMb: peak / 1024 || null, nodeMb: own / 1024 || null, output })
+      if (code === 0)
+        resolve({ peakMb: megabytes(peak), nodeMb: megabytes(own), anonymousMb: megabytes(anonymous), output })
       else reject(new Error(`node ${args.join(" ")} ended with ${code}`))
     })
   })
@@ -57,11 +60,24 @@ function treeMemory(root) {
     } catch {}
   }
   let total = 0
+  let anonymous = 0
   const stack = [root]
   while (stack.length > 0) {
     const pid = stack.pop()
     total += memory.get(pid) ?? 0
+    anonymous += anonymousMemory(pid)
     stack.push(...(children.get(pid) ?? []))
   }
-  return { total, own: memory.get(root) ?? 0 }
+  return { total, anonymous, own: memory.get(root) ?? 0 }
 }
+
+/** Without files that are only mapped, such as the packs git reads: those pages are the system's to take back. */
+function anonymousMemory(pid) {
+  try {
+    return Number(/RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1] ?? 0)
+  } catch {
+    return 0
+  }
+}
+
+const megabytes = (kilobytes) => kilobytes / 1024 || null

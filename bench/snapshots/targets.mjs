@@ -157,11 +157,11 @@ function memoryTargets(memory) {
   return Object.entries(memory).flatMap(([tree, parts]) =>
     Object.entries(parts)
       .filter(([name]) => name.includes("snapshot"))
-      .map(([name, { peakMb }]) => ({
+      .map(([name, { peakMb, anonymousMb }]) => ({
         what: `memory, ${tree} files, ${name}`,
         limit: "under 200 MB",
         atMost: 200,
-        unit: "MB",
+        unit: `MB (${number(anonymousMb)} MB without mapped files)`,
         value: peakMb,
       })),
   )
