@@ -10,13 +10,16 @@ export function openLangGraph(file) {
     /** The times of the turns `from` up to, not including, `to`. */
     turns: (from, to) =>
       new Promise((resolve, reject) => {
-        child.once("message", ({ times }) => resolve(times))
-        child.once("exit", (code) => reject(new Error(`LangGraph ended with ${code}`)))
+        const died = (code) => reject(new Error(`LangGraph ended with ${code}`))
+        child.once("exit", died)
+        child.once("message", ({ times }) => {
+          child.off("exit", died)
+          resolve(times)
+        })
         child.send({ from, to })
       }),
     close: () =>
       new Promise((resolve) => {
-        child.removeAllListeners("exit")
         child.once("exit", resolve)
         child.disconnect()
       }),
