@@ -30,7 +30,7 @@ function plan(context) {
     { files: 3000, git: true, parts: ["first", "incremental", "restore"] },
     { files: 50_000, git: true, parts: ["first", "incremental", "restore"] },
     { files: 100_000, git: true, parts: ["first", "incremental", "memory"] },
-    { files: 100_000, git: false, parts: ["first", "incremental", "memory"] },
+    { files: 100_000, git: false, parts: ["first", "memory"] },
     { files: 3000, git: true, parts: ["growth"] },
   ]
 }
