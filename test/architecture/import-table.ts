@@ -24,6 +24,7 @@ const persistence = "@ku0/agent-runtime-persistence"
 const execution = "@ku0/agent-runtime-execution"
 const integrations = "@ku0/agent-runtime-integrations"
 const runtime = "@ku0/agent-runtime"
+const cowork = "@ku0/cowork"
 
 const inPackages = { node: true, machine: false, clock: true } as const
 const inApps = { node: true, machine: true, clock: true } as const
@@ -75,7 +76,7 @@ export const importTable: readonly ImportRule[] = [
   },
   {
     files: ["apps/cli/"],
-    workspace: [runtime, integrations],
+    workspace: [runtime, integrations, cowork],
     npm: "declared",
     ...inApps,
     why: "the command line uses what every user of the library has: what it needs beyond the facade is missing in the facade.",
