@@ -21,10 +21,16 @@ describe("file size", () => {
       { path: "c.ts", text: lines(501) },
       { path: "d.test.ts", text: lines(800) },
       { path: "e.test.ts", text: lines(801) },
+      { path: "f.tsx", text: lines(501) },
+      { path: "g.test.tsx", text: lines(800) },
     ]
     const { problems, warnings } = checkFileSize(files)
     expect(warnings).toEqual([expect.stringContaining("b.ts: 300 lines")])
-    expect(problems).toEqual([expect.stringContaining("c.ts: 501"), expect.stringContaining("e.test.ts: 801")])
+    expect(problems).toEqual([
+      expect.stringContaining("c.ts: 501"),
+      expect.stringContaining("e.test.ts: 801"),
+      expect.stringContaining("f.tsx: 501"),
+    ])
   })
 
   it("takes a reason on the first line, and no empty one", () => {
