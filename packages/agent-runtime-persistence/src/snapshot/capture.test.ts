@@ -1,7 +1,7 @@
 /** What can go wrong while files are read never fails a snapshot; it is on the record. */
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
@@ -25,6 +25,23 @@ it("ends in a record when the time is over, and makes up for it later", async ()
   expect(third).toMatchObject({ scan: "exact", skipped: [] })
   expect((await store.readFile(third.commit, "d1/f1")).toString()).toBe("changed")
   expect((await store.listFiles(third.commit)).length).toBe(400)
+})
+
+it("looks again at files that were touched just before, but not for ever", async () => {
+  for (let i = 0; i < 300; i++) work.write(`f${i}`, `${i}`)
+  const store = await work.open()
+  const lookedAt = () => {
+    const text = readFileSync(join(store.directory, "scan-state"), "latin1")
+    return JSON.parse(text.slice(text.indexOf("\n"))).overlay.length
+  }
+  for (let turn = 0; ; turn++) {
+    await store.capture({ message: `${turn}`, checkpointId: `c${turn}`, exact: true })
+    if (lookedAt() === 0) break
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  work.write("f1", "changed")
+  const { commit } = await store.capture({ message: "last", checkpointId: "last", exact: true })
+  expect((await store.readFile(commit, "f1")).toString()).toBe("changed")
 })
 
 it("survives files that change all the time", async () => {

@@ -35,7 +35,9 @@ export interface Hashed {
   readonly growth: number
 }
 
-const deflateAsync = promisify(deflate) as (data: Buffer, options: object) => Promise<Buffer>
+/** Looked up when it is called: reading a list must not pay for loading zlib. */
+const deflateAsync = (data: Buffer, options: object) =>
+  (promisify(deflate) as (data: Buffer, options: object) => Promise<Buffer>)(data, options)
 /** A file this large is compressed on another thread, so that the program stays responsive. */
 const largeFile = 256 << 10
 
@@ -81,7 +83,8 @@ export async function hashCandidates(paths: Iterable<BytePath>, options: HashOpt
     if (typeof known === "object") {
       const found = files.look(path)
       if (found.kind === "file" && found.stat === known.stat && isSettled(known.stat, known.seenAt)) {
-        return { kind: "file" as const, file: known, data: undefined }
+        // Seen again now: so that it is settled one day for git's index too, and no longer looked at each time.
+        return { kind: "file" as const, file: { ...known, seenAt }, data: undefined }
       }
     }
     const content = files.read(path)

@@ -166,8 +166,11 @@ function prepareFile(path: string): void {
     )
   }
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    closeSync(openSync(path, "a", 0o600))
+    if (existsSync(path)) closeSync(openSync(path, "a"))
+    else {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+      closeSync(openSync(path, "a", 0o600))
+    }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === "EACCES" || code === "EROFS" || code === "EPERM") {
