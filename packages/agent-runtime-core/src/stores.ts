@@ -41,6 +41,8 @@ export interface CreateSessionOptions {
 export interface ListSessionsOptions {
   readonly status?: SessionStatus | readonly SessionStatus[]
   readonly workspacePath?: string
+  /** Words that all must occur in its name, task, workspace, agent or id. */
+  readonly search?: string
   /** At most this many, 50 unless told, 1,000 at most. */
   readonly limit?: number
   /** Only sessions made before this one. */

@@ -62,6 +62,21 @@ export {
   cleanupSessions,
 } from "./session/cleanup-sessions.js"
 export {
+  countSessions,
+  type KnownWorkspace,
+  listChangedSessions,
+  listKnownWorkspaces,
+  listSessionIds,
+} from "./session/overview.js"
+export {
+  type FamilyCheckpoint,
+  type FamilyMember,
+  findCommonEntry,
+  type HistoryJump,
+  readFamily,
+} from "./session/read-family.js"
+export { type ReadMessage, type ReadMessagesOptions, readMessages } from "./session/read-messages.js"
+export {
   type ExecutionLease,
   type ExecutionLeaseFilter,
   type ExecutionTaskSnapshot,
@@ -97,7 +112,7 @@ export {
 } from "./time-travel/look.js"
 export { MessageRewindManager, type RewindToIndexOptions } from "./time-travel/message-rewind-manager.js"
 export { planRestore, type RestoreCheckpointOptions, type ShownPlan } from "./time-travel/plan-restore.js"
-export { type ReplayOptions, replayHistory } from "./time-travel/replay.js"
+export { type ReplayOptions, type ReplayPage, readReplayPage, replayHistory } from "./time-travel/replay.js"
 export { type RestoreResult, restoreCheckpoint } from "./time-travel/restore.js"
 export { type RewindOptions, type RewindResult, rewindName, rewindToCheckpoint } from "./time-travel/rewind.js"
 export type { TimeTravelContext } from "./time-travel/time-travel-context.js"
@@ -106,7 +121,7 @@ export {
   type NavigationResult,
   TimeTravelNavigator,
 } from "./time-travel/time-travel-navigator.js"
-export { type UndoRestoreOptions, undoRestore } from "./time-travel/undo-restore.js"
+export { findUndoable, type UndoRestoreOptions, undoRestore } from "./time-travel/undo-restore.js"
 export {
   type ExportSessionOptions,
   type ExportSessionResult,

@@ -35,3 +35,4 @@ export {
   saveCheckpoint,
 } from "./session-calls.js"
 export { type FindStateDirectoryOptions, findStateDirectory, placesIn, type StorePlaces } from "./state-directory.js"
+export { type ReplayReport, verifyReplay } from "./verify-replay.js"

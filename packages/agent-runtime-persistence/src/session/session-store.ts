@@ -114,6 +114,11 @@ export function createSessionStore(context: StoreContext): SessionStore {
       where.push("workspace_path = ?")
       params.push(options.workspacePath)
     }
+    for (const word of (options.search ?? "").toLowerCase().split(/\s+/).filter(Boolean)) {
+      const fields = ["name", "task_description", "workspace_path", "agent_type", "id"]
+      where.push(`(${fields.map((field) => `LOWER(${field}) LIKE ? ESCAPE '!'`).join(" OR ")})`)
+      params.push(...fields.map(() => `%${word.replace(/[!%_]/g, "!$&")}%`))
+    }
     if (options.before !== undefined) {
       const row = await driver.get("SELECT ordinal FROM sessions WHERE id = ?", [options.before])
       if (row === undefined) throw noSession(options.before)

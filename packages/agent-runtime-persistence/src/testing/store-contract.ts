@@ -7,6 +7,7 @@ import { describeHistory } from "./contract/history.js"
 import { describeLeases } from "./contract/leases.js"
 import { describeLog } from "./contract/log.js"
 import { describeMaintenance } from "./contract/maintenance.js"
+import { describeOverview } from "./contract/overview.js"
 import { describeSessions } from "./contract/sessions.js"
 import { describeState } from "./contract/state.js"
 
@@ -47,5 +48,6 @@ export function describeStore(name: string, fixture: StoreFixture): void {
     describeLeases(tracked)
     describeArtifacts(tracked)
     describeMaintenance(tracked)
+    describeOverview(tracked)
   })
 }

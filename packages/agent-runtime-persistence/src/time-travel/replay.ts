@@ -39,6 +39,47 @@ export async function* replayHistory(store: Store, options: ReplayOptions): Asyn
   }
 }
 
+export interface ReplayPage {
+  /** How many entries the whole replay has. */
+  readonly total: number
+  readonly entries: readonly Entry[]
+  /** When the first and the last entry of the whole replay were recorded. */
+  readonly startedAt: number | null
+  readonly endedAt: number | null
+}
+
+/** A part of a replay by position: 0 is the first entry after the checkpoint. The cost is that of the part. */
+export async function readReplayPage(
+  store: Store,
+  options: Pick<ReplayOptions, "from" | "to"> & { readonly offset?: number; readonly limit?: number },
+): Promise<ReplayPage> {
+  const { from, to, offset = 0, limit = 500 } = options
+  const start = { sessionId: from.sessionId, seq: from.entrySeq }
+  const end = to === undefined ? await store.log.head(from.sessionId) : { sessionId: to.sessionId, seq: to.entrySeq }
+  const ranges = await rangesBetween(store, start, end)
+  const total = ranges.reduce((sum, range) => sum + range.to - range.from + 1, 0)
+  const [first, last] = [ranges[0], ranges.at(-1)]
+  const ends = first && last ? await Promise.all([readAt(store, first, first.from), readAt(store, last, last.to)]) : []
+  const entries: Entry[] = []
+  let passed = 0
+  for (const { sessionId, from: low, to: high } of ranges) {
+    const skipped = Math.max(0, offset - passed)
+    passed += high - low + 1
+    const wanted = Math.min(limit - entries.length, high - low + 1 - skipped)
+    if (wanted <= 0) continue
+    const page = await store.log.read(sessionId, { after: low + skipped - 1, before: high + 1, limit: wanted })
+    if (page.length !== wanted) throw missing(sessionId, low + skipped + page.length)
+    entries.push(...page)
+  }
+  return { total, entries, startedAt: ends[0]?.createdAt ?? null, endedAt: ends[1]?.createdAt ?? null }
+}
+
+async function readAt(store: Store, { sessionId }: HistoryRange, seq: number): Promise<Entry> {
+  const [entry] = await store.log.read(sessionId, { after: seq - 1, limit: 1 })
+  if (entry?.seq !== seq) throw missing(sessionId, seq)
+  return entry
+}
+
 function missing(sessionId: string, seq: number): KeepupError {
   return new KeepupError("CORRUPT", `Entry ${seq} of session ${sessionId} is missing.`, {
     hint: "Run `keepup doctor` to see what is affected.",

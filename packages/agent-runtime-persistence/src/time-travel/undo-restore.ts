@@ -27,6 +27,11 @@ export async function undoRestore(context: TimeTravelContext, options: UndoResto
   return await restoreCheckpoint(context, request, restore)
 }
 
+/** The restore that `undoRestore` would take back in a workspace, if there is one. */
+export async function findUndoable({ store }: TimeTravelContext, workspacePath: string): Promise<Restore | undefined> {
+  return await findLastRestore(store.context.driver, workspacePath)
+}
+
 async function find({ store }: TimeTravelContext, options: UndoRestoreOptions): Promise<Restore> {
   const { driver } = store.context
   const { restoreId, workspacePath } = options

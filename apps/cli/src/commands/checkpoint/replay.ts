@@ -1,11 +1,10 @@
 /** `checkpoint replay`: goes through the recorded history again, or proves that it leads where it led. */
-import { type Checkpoint, type Entry, KeepupError, replayHistory, shortId } from "@ku0/agent-runtime"
+import { type Checkpoint, type Entry, KeepupError, replayHistory, shortId, verifyReplay } from "@ku0/agent-runtime"
 import type { Command } from "../../command.js"
 import type { Context } from "../../context.js"
 import { renderEntry } from "../../output/entry.js"
 import { plural } from "../../output/text.js"
 import { getCheckpoint, getSession } from "../../references.js"
-import { verifyReplay } from "../../verify-replay.js"
 
 export const replayCommand: Command = {
   summary: "go through what happened after a checkpoint again",

@@ -4,12 +4,11 @@ import {
   type CheckpointId,
   createHistoryFold,
   isKeepupError,
-  listCheckpointFiles,
   type Message,
   messagesForModel,
-  type Runtime,
-  replayHistory,
-} from "@ku0/agent-runtime"
+} from "@ku0/agent-runtime-core"
+import { listCheckpointFiles, replayHistory } from "@ku0/agent-runtime-persistence"
+import type { Runtime } from "./open-runtime.js"
 
 export interface ReplayReport {
   readonly entries: number
@@ -23,6 +22,7 @@ export async function verifyReplay(
   runtime: Runtime,
   from: Checkpoint,
   to: Checkpoint | undefined,
+  signal?: AbortSignal,
 ): Promise<ReplayReport> {
   const { store } = runtime
   const problems: string[] = []
@@ -31,13 +31,16 @@ export async function verifyReplay(
   const start = fold.state().messages.length
   if (start !== from.messageIndex)
     problems.push(`checkpoint #${from.number} says message ${from.messageIndex}, the log has ${start}`)
+  let count = start
   let entries = 0
   let checkpoints = 0
   for await (const entry of replayHistory(store, { from, ...(to && { to }) })) {
+    signal?.throwIfAborted()
     entries++
     fold.add(entry)
-    if (fold.state().messages.length !== entry.messageIndex)
-      problems.push(`entry ${entry.seq} counts its messages wrong`)
+    // a jump elsewhere is counted by the entry that makes it
+    count = entry.parent === null ? count + (entry.type === "message:added" ? 1 : 0) : entry.messageIndex
+    if (count !== entry.messageIndex) problems.push(`entry ${entry.seq} counts its messages wrong`)
     if (entry.type !== "checkpoint:created") continue
     const id = (entry.data as { checkpointId: CheckpointId }).checkpointId
     const problem = await checkCheckpoint(runtime, id)
