@@ -1,5 +1,6 @@
 /** The prompt without a screen: a key and a state give the next state, and maybe a text to send. */
-import { applyCandidate, type Candidate, type Completion, type CompletionSource, findCompletion } from "./completion.js"
+import type { Completions } from "../chat-controller.js"
+import { acceptCompletions, applyChosen, type CompletionList, chooseNext, isComplete } from "./completion.js"
 import * as editing from "./editor.js"
 import { type Editor, emptyEditor, fullText } from "./editor.js"
 import { addToHistory, createHistory, type History, stepHistory } from "./history.js"
@@ -9,17 +10,7 @@ import { layOut, moveByRow } from "./layout.js"
 export interface PromptState {
   readonly editor: Editor
   readonly history: History
-  readonly completion: Completion | undefined
-  /** The candidate that Tab or Enter takes. */
-  readonly chosen: number
-  /** Escape closed the list: it stays closed until the word is another. */
-  readonly isClosed: boolean
-}
-
-export interface PromptSurroundings {
-  /** Columns for text. */
-  readonly width: number
-  readonly source: CompletionSource
+  readonly list: CompletionList | undefined
 }
 
 export interface PromptStep {
@@ -28,74 +19,83 @@ export interface PromptStep {
   readonly sent?: string
   /** The key means nothing to the prompt: it is the screen's. */
   readonly isForeign?: true
+  /** Completions are wanted for the text as it is now. */
+  readonly isAsking?: true
 }
 
+/** Oldest first. */
 export function createPromptState(sent: readonly string[] = []): PromptState {
-  return { editor: emptyEditor, history: createHistory(sent), completion: undefined, chosen: 0, isClosed: false }
+  return { editor: emptyEditor, history: createHistory(sent), list: undefined }
 }
 
-export function pressInPrompt(state: PromptState, key: Key, around: PromptSurroundings): PromptStep {
-  if (state.completion !== undefined) {
-    const step = pressInList(state, state.completion, key)
+/** `width`: columns for text. */
+export function pressInPrompt(state: PromptState, key: Key, width: number): PromptStep {
+  if (state.list !== undefined) {
+    const step = pressInList(state, state.list, key)
     if (step !== undefined) return step
   }
-  if (key.id === "enter") return pressEnter(state, around)
-  if (key.id === "up" || key.id === "ctrl-p") return { state: moveVertically(state, -1, around) }
-  if (key.id === "down" || key.id === "ctrl-n") return { state: moveVertically(state, 1, around) }
+  if (key.id === "tab") return { state, isAsking: true }
+  if (key.id === "enter") return pressEnter(state)
+  if (key.id === "up" || key.id === "ctrl-p") return { state: moveVertically(state, -1, width) }
+  if (key.id === "down" || key.id === "ctrl-n") return { state: moveVertically(state, 1, width) }
   const editor = edit(state.editor, key)
   if (editor === undefined) return { state, isForeign: true }
-  return { state: withEditor(state, editor, around) }
+  return withEditor(state, editor)
 }
 
-/** Puts a text in, as if it had been written. */
+/** Completions that were asked for when the text was `asked`. */
+export function offerCompletions(state: PromptState, offered: Completions, asked: Editor): PromptState {
+  const list = acceptCompletions(state.list, offered, asked, state.editor)
+  return list === state.list ? state : { ...state, list }
+}
+
+/** Puts a text in, as if it had been written; before what stands there already. */
 export function fillPrompt(state: PromptState, text: string): PromptState {
-  return { ...state, editor: editing.setText(state.editor, text), completion: undefined }
+  const { editor } = state
+  const whole = editor.text === "" ? text : `${text}\n${fullText(editor)}`
+  return { ...state, editor: editing.setText(editor, whole), list: undefined }
 }
 
-function pressInList(state: PromptState, completion: Completion, key: Key): PromptStep | undefined {
-  const count = completion.candidates.length
-  const choose = (by: number): PromptStep => ({ state: { ...state, chosen: (state.chosen + by + count) % count } })
+function pressInList(state: PromptState, list: CompletionList, key: Key): PromptStep | undefined {
+  const choose = (by: number): PromptStep => ({ state: { ...state, list: chooseNext(list, by) } })
   if (key.id === "up" || key.id === "ctrl-p" || key.id === "shift-tab") return choose(-1)
   if (key.id === "down" || key.id === "ctrl-n") return choose(1)
-  if (key.id === "escape") return { state: { ...state, completion: undefined, isClosed: true } }
+  if (key.id === "escape") return { state: { ...state, list: undefined } }
   if (key.id !== "tab" && key.id !== "enter") return undefined
-  const candidate = completion.candidates[state.chosen] as Candidate
-  const isTyped = candidate.value === completion.query
-  if (key.id === "enter" && completion.kind === "command" && (isTyped || candidate.isWhole)) {
-    const rest = state.editor.text.slice(completion.to)
-    return send(state, `/${candidate.value}${rest}`)
-  }
-  const editor = applyCandidate(state.editor, completion, candidate)
-  return { state: { ...state, editor, completion: undefined, chosen: 0 } }
+  if (key.id === "enter" && isComplete(state.editor, list)) return undefined
+  return withEditor({ ...state, list: undefined }, applyChosen(state.editor, list))
 }
 
-function pressEnter(state: PromptState, around: PromptSurroundings): PromptStep {
+function pressEnter(state: PromptState): PromptStep {
   const { editor } = state
   if (editor.text[editor.cursor - 1] === "\\") {
-    return { state: withEditor(state, editing.replaceRange(editor, editor.cursor - 1, editor.cursor, "\n"), around) }
+    return withEditor(state, editing.replaceRange(editor, editor.cursor - 1, editor.cursor, "\n"))
   }
-  const text = fullText(editor)
-  return text.trim() === "" ? { state } : send(state, text)
+  const text = fullText(editor).trimEnd()
+  if (text.trim() === "") return { state: { ...state, list: undefined } }
+  const history = addToHistory(state.history, text)
+  return { state: { editor: { ...emptyEditor, killed: editor.killed }, history, list: undefined }, sent: text }
 }
 
-function send(state: PromptState, text: string): PromptStep {
-  const history = addToHistory(state.history, text.trimEnd())
-  const editor = { ...emptyEditor, killed: state.editor.killed }
-  return { state: { editor, history, completion: undefined, chosen: 0, isClosed: false }, sent: text.trimEnd() }
-}
-
-function moveVertically(state: PromptState, by: -1 | 1, around: PromptSurroundings): PromptState {
-  const place = moveByRow(layOut(state.editor, around.width), by)
-  if (place !== undefined) return withEditor(state, editing.moveTo(state.editor, place), around)
+function moveVertically(state: PromptState, by: -1 | 1, width: number): PromptState {
+  const place = moveByRow(layOut(state.editor, width), by)
+  if (place !== undefined) return { ...state, editor: editing.moveTo(state.editor, place), list: undefined }
   const step = stepHistory(state.history, state.editor, by)
-  return step === undefined ? state : { ...state, ...step, completion: undefined, chosen: 0 }
+  return step === undefined ? state : { ...state, ...step, list: undefined }
 }
 
-function withEditor(state: PromptState, editor: Editor, around: PromptSurroundings): PromptState {
-  const found = findCompletion(editor, around.source)
-  const isSame = found !== undefined && state.completion?.query === found.query
-  const isClosed = state.isClosed && found !== undefined
-  return { ...state, editor, completion: isClosed ? undefined : found, chosen: isSame ? state.chosen : 0, isClosed }
+function withEditor(state: PromptState, editor: Editor): PromptStep {
+  const isChanged = editor.text !== state.editor.text || editor.cursor !== state.editor.cursor
+  // the old list stays until the new one is there: it does not flicker while one writes
+  const list = isChanged && !mayComplete(editor) ? undefined : state.list
+  const next = { ...state, editor, list }
+  return isChanged && mayComplete(editor) ? { state: next, isAsking: true } : { state: next }
+}
+
+/** Only a command or a word with an `@` is asked about by itself; for the rest there is Tab. */
+function mayComplete({ text, cursor }: Editor): boolean {
+  const before = text.slice(0, cursor)
+  return /^\/[^\n]*$/.test(before) || /(?:^|\s)@\S*$/.test(before)
 }
 
 const edits: Readonly<Record<string, (editor: Editor) => Editor>> = {
