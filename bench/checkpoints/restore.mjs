@@ -1,0 +1,142 @@
+/**
+ * Back to checkpoint A after k files were changed, durable, with the safety checkpoint and without counting it, against
+ * `git checkout` of the same files that syncs nothing. Every file is compared afterwards.
+ */
+import { appendFileSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { flush } from "../harness/disk.mjs"
+import { progress, table } from "../harness/report.mjs"
+import { interleave } from "../harness/rounds.mjs"
+import { summarise } from "../harness/stats.mjs"
+import { git, makeRepository } from "../snapshots/git.mjs"
+import { generateTree } from "../snapshots/tree.mjs"
+import { loadKeepup, openSession } from "./keepup.mjs"
+
+/** k files of a workspace of so many. */
+const sizes = [
+  { k: 10, fileCount: 1_000, rounds: 30 },
+  { k: 5_000, fileCount: 6_000, rounds: 7 },
+]
+const quickSizes = [
+  { k: 10, fileCount: 1_000, rounds: 10 },
+  { k: 1_000, fileCount: 1_200, rounds: 3 },
+]
+const captured = "keepup, changes captured before"
+const fresh = "keepup, changes never captured"
+
+export async function restore(context) {
+  const keepup = await loadKeepup()
+  if (!keepup) return {}
+  const result = {}
+  for (const size of context.quick ? quickSizes : sizes) result[`k${size.k}`] = await measure(keepup, context, size)
+  const body = Object.entries(result).flatMap(([k, { rows, fileCount }]) =>
+    Object.entries(rows).map(([name, row]) => [`${k.slice(1)} of ${fileCount}: ${name}`, row.median, row.min]),
+  )
+  context.print("Checkpoints: back to one", table(["files", "med ms", "min ms"], body))
+  return result
+}
+
+async function measure(keepup, context, { k, fileCount, rounds }) {
+  const folder = context.scratch.folder("checkpoints-restore")
+  const members = {
+    "git checkout, no fsync": await startGit(context, fileCount),
+    [captured]: await startKeepup(keepup, context, join(folder, "captured"), fileCount, true),
+    [fresh]: await startKeepup(keepup, context, join(folder, "fresh"), fileCount, false),
+  }
+  const safety = Object.fromEntries([captured, fresh].map((name) => [name, []]))
+  const contestants = Object.entries(members).map(([name, member]) => [name, () => member.goBack()])
+  const { rows, samples, load } = await interleave(Object.fromEntries(contestants), {
+    rounds,
+    async before(name) {
+      await members[name].change(k)
+      flush(folder)
+    },
+    after(name, round, safetyMs) {
+      members[name].compare()
+      if (round >= 0) safety[name]?.push(safetyMs)
+    },
+  })
+  for (const [name, values] of Object.entries(safety)) {
+    rows[`${name}, safety not counted`] = summarise(samples[name].map((total, i) => total - values[i]))
+  }
+  for (const { close } of Object.values(members)) await close?.()
+  progress(`restore of ${k} files done`)
+  return { fileCount, load, rows }
+}
+
+/** A tree, and how it is changed and compared; everybody gets the same. */
+async function prepare(context, name, fileCount) {
+  const root = context.scratch.folder(join("checkpoints-restore", name, "workspace"))
+  const files = generateTree(root, fileCount)
+  await makeRepository(root)
+  const original = new Map()
+  let edit = 0
+  return {
+    root,
+    files: () => [...original.keys()],
+    change(k) {
+      const plain = files.filter((path) => path.includes("/file-"))
+      const every = Math.floor(plain.length / k)
+      const chosen = plain.filter((_, i) => i % every === 0).slice(0, k)
+      for (const path of chosen) {
+        original.set(path, readFileSync(join(root, path)))
+        appendFileSync(join(root, path), `// edit ${++edit}\n`)
+      }
+    },
+    compare() {
+      for (const [path, bytes] of original) {
+        if (!readFileSync(join(root, path)).equals(bytes)) throw new Error(`BUG: ${path} was not restored`)
+      }
+      original.clear()
+    },
+  }
+}
+
+async function startGit(context, fileCount) {
+  const tree = await prepare(context, "git", fileCount)
+  await git(tree.root, ["config", "core.fsync", "none"])
+  return {
+    ...tree,
+    async goBack() {
+      const input = tree.files().join("\0")
+      await git(tree.root, ["checkout", "-q", "HEAD", "--pathspec-from-file=-", "--pathspec-file-nul"], { input })
+    },
+  }
+}
+
+async function startKeepup(keepup, context, folder, fileCount, isCaptured) {
+  const tree = await prepare(context, folder.split("/").at(-1), fileCount)
+  let lastStep = 0
+  const onStep = (step) => {
+    if (step === "capture:done") lastStep = performance.now()
+  }
+  const session = await openSession(keepup, tree.root, folder, { onStep })
+  let safetyMs = 0
+  const manager = {
+    ...session.manager,
+    /** The record of the safety checkpoint; its snapshot was timed by its last step. */
+    async take(request) {
+      const start = performance.now()
+      const taken = await session.manager.take(request)
+      safetyMs += performance.now() - start
+      return taken
+    },
+  }
+  let target
+  return {
+    ...tree,
+    async change(k) {
+      target = await session.take()
+      tree.change(k)
+      if (isCaptured) await session.take()
+    },
+    async goBack() {
+      const start = performance.now()
+      safetyMs = 0
+      const { store, snapshots } = session
+      await keepup.restoreCheckpoint({ store, manager, snapshots: async () => snapshots }, { checkpoint: target })
+      return safetyMs + lastStep - start
+    },
+    close: session.close,
+  }
+}
