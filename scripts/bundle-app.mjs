@@ -14,7 +14,7 @@ import { root } from "./workspace.mjs"
 /** Large and seldom needed: package → the file it lies in. */
 const apart = { zod: "zod", "@ku0/agent-runtime-integrations": "models" }
 const target = "node20.20"
-const minified = { minifySyntax: true, minifyWhitespace: true, legalComments: "none" }
+const minified = { minifyIdentifiers: true, minifySyntax: true, minifyWhitespace: true, legalComments: "none" }
 /** require() is faster than import(): the loader of ES modules need not start. */
 const supported = { "dynamic-import": false }
 
@@ -48,7 +48,8 @@ export async function bundleApp(member) {
   const written = results
     .flatMap(({ outputFiles }) => outputFiles)
     .map(({ path, text }) => {
-      writeFileSync(path, toAscii(withLateModules(text)))
+      const code = toAscii(withLateModules(text))
+      writeFileSync(path, basename(path) === "program.cjs" ? asFunction(code) : code)
       return path
     })
   chmodSync(resolve(folder, output), 0o755)
@@ -111,6 +112,11 @@ function withLateModules(code) {
   const helper = "const __late=(id)=>new Proxy({},{get:(_,key)=>require(id)[key]});"
   const [first, ...rest] = late.split("\n")
   return first.startsWith("#!") ? [first, helper + rest.join("\n")].join("\n") : helper + late
+}
+
+/** As a module's code is called by Node; what loads the program then need not copy it to put this around it. */
+function asFunction(code) {
+  return `(function(exports,require,module,__filename,__dirname){${code}\n})`
 }
 
 /** esbuild writes other characters as they are in regular expressions; escaped they mean the same, and need no decoding. */

@@ -6,7 +6,6 @@ const { readFileSync } = require("node:fs")
 const { join } = require("node:path")
 const { Script } = require("node:vm")
 
-// the build writes ASCII only: latin1 need not be decoded
 const file = join(__dirname, "program.cjs")
 
 function readCache() {
@@ -18,16 +17,12 @@ function readCache() {
 }
 
 function load(cachedData) {
-  const code = `(function(exports,require,module,__filename,__dirname){${readFileSync(file, "latin1")}\n})`
-  const script = new Script(code, { filename: file, cachedData })
+  // one function with the parameters of a module around it, written so by the build, which writes ASCII only: nothing
+  // is put together or decoded here
+  const script = new Script(readFileSync(file, "latin1"), { filename: file, cachedData })
   const program = { exports: {} }
   script.runInThisContext()(program.exports, require, program, file, __dirname)
   return { script, program: program.exports }
 }
 
-const cachedData = readCache()
-module.exports = process.env.KEEPUP_WARM_UP
-  ? load(undefined)
-  : cachedData === undefined
-    ? require("./program.cjs")
-    : load(cachedData).program
+module.exports = process.env.KEEPUP_WARM_UP ? load(undefined) : load(readCache()).program

@@ -7,7 +7,8 @@
 /** A path with one character per byte. Never show one to a person: use `displayPath`. */
 export type BytePath = string
 
-const utf8 = new TextDecoder("utf-8", { fatal: true })
+/** Made when first needed, which takes a millisecond; plain ASCII never needs it. */
+let utf8: InstanceType<typeof TextDecoder> | undefined
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII starts at NUL
 const ascii = /^[\x00-\x7f]*$/
 
@@ -50,6 +51,7 @@ export function displayPath(path: BytePath): string {
   if (ascii.test(path)) return path
   const bytes = Buffer.from(path, "latin1")
   try {
+    utf8 ??= new TextDecoder("utf-8", { fatal: true })
     return utf8.decode(bytes)
   } catch {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: everything that is not ASCII is escaped

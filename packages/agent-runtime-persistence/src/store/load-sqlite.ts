@@ -10,7 +10,8 @@ import type { DatabaseSync } from "@photostructure/sqlite"
 
 export type DatabaseSyncClass = typeof DatabaseSync
 
-const require = createRequire(import.meta.url)
+/** Made when it is needed, which for the prebuilt library is never. */
+const load = (name: string) => createRequire(import.meta.url)(name)
 /** In a bundle it is a path already. */
 const here = import.meta.url.startsWith("file:") ? fileURLToPath(import.meta.url) : import.meta.url
 let loaded: DatabaseSyncClass | undefined
@@ -29,7 +30,7 @@ function loadNodeSqlite(): DatabaseSyncClass {
   const emitWarning = process.emitWarning
   process.emitWarning = () => undefined // Node 22 calls the module experimental on stderr, which hooks must keep clean
   try {
-    return require("node:sqlite").DatabaseSync
+    return load("node:sqlite").DatabaseSync
   } finally {
     process.emitWarning = emitWarning
   }
@@ -37,7 +38,7 @@ function loadNodeSqlite(): DatabaseSyncClass {
 
 function loadPrebuiltSqlite(): DatabaseSyncClass {
   const file = isMusl() ? undefined : findPrebuilt()
-  if (file === undefined) return require("@photostructure/sqlite").DatabaseSync
+  if (file === undefined) return load("@photostructure/sqlite").DatabaseSync
   const module = { exports: {} as { DatabaseSync: DatabaseSyncClass } }
   process.dlopen(module, file)
   return module.exports.DatabaseSync
