@@ -1,5 +1,7 @@
 /** What must be reached, line by line, against what was measured in one run. Ratios only where both sides ran. */
 import { agentTargets } from "./agent/targets.mjs"
+import { checkpointTargets } from "./checkpoints/targets.mjs"
+import { cliTargets } from "./cli/targets.mjs"
 import { number, table } from "./harness/report.mjs"
 import { snapshotTargets } from "./snapshots/targets.mjs"
 import { storeTargets } from "./store/targets.mjs"
@@ -12,7 +14,9 @@ export function judge(results) {
   const targets = [
     ...storeTargets(results.store ?? {}),
     ...snapshotTargets(results.snapshots ?? {}),
+    ...checkpointTargets(results.checkpoints ?? {}),
     ...agentTargets(results.agent ?? {}),
+    ...cliTargets(results.cli ?? {}),
   ]
   const measured = targets.filter(({ value }) => value !== null && value !== undefined && Number.isFinite(value))
   if (measured.length === 0) return { title: "", body: "" }
