@@ -70,7 +70,7 @@ async function runCommand(
     await interrupt.race(command.run(context, input))
     return ended
   } finally {
-    progress.clear()
+    progress.end()
     await opened?.then(
       (runtime) => runtime.close(),
       () => undefined, // it was never open; the command has the reason

@@ -29,7 +29,7 @@ export async function openWorkspace(context: Context, { recover = true }: OpenOp
     ...(db && { db }),
     recover,
     onWarning: context.warn,
-    onProgress: (done, total) => progress.report("Reading files", done, total),
+    onProgress: (done, total, what = "Reading files") => progress.report(what, done, total),
   })
   tellRecovered(context, runtime.recovered)
   return runtime

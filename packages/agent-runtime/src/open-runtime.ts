@@ -33,8 +33,8 @@ export interface OpenRuntimeOptions {
   readonly clock?: Clock
   /** What the user should know. Must not throw. */
   readonly onWarning?: (message: string) => void
-  /** Files read so far, of how many, while a snapshot is taken. Must not throw. */
-  readonly onProgress?: (done: number, total: number) => void
+  /** How much is done, of how much, of what: files read for a snapshot unless told. Must not throw. */
+  readonly onProgress?: (done: number, total: number, what?: string) => void
   /** False: leave sessions that died as they are. */
   readonly recover?: boolean
 }
@@ -120,7 +120,11 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
       content === undefined || request.dryRun === true ? undefined : await sweepArtifacts(store.context, content)
     const workspaces = await listWorkspaces(store)
     if (request.dryRun !== true) {
-      for (const path of workspaces.keys()) await (await snapshots(path)).gc(workspaces.get(path) as Set<string>)
+      let swept = 0
+      for (const [path, ids] of workspaces) {
+        options.onProgress?.(swept++, workspaces.size, "Sweeping snapshots of workspaces")
+        await (await snapshots(path)).gc(ids)
+      }
     }
     return { values, bytes, artifacts: swept?.removed ?? 0, workspaces: [...workspaces.keys()] }
   }

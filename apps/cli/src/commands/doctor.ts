@@ -23,11 +23,12 @@ export const doctorCommand: Command = {
   async run(context, input) {
     const runtime = await context.openRuntime({ recover: false })
     const { stateDirectory } = context
-    context.progress.report("Checking", 0, 0)
+    const onProgress = (done: number, total: number, part: string) =>
+      context.progress.report(`Checking the parts of the store, now ${part}`, done, total)
     const repaired = input.flag("repair")
-      ? await context.uninterrupted(() => repairStore(runtime, { stateDirectory }))
+      ? await context.uninterrupted(() => repairStore(runtime, { stateDirectory, onProgress }))
       : undefined
-    const findings = repaired?.left ?? (await checkStore(runtime, { stateDirectory }))
+    const findings = repaired?.left ?? (await checkStore(runtime, { stateDirectory, onProgress }))
     const facts = describePlace(context, runtime)
     const document = {
       healthy: !findings.some(isBad),

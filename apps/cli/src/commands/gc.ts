@@ -10,7 +10,7 @@ export const gcCommand: Command = {
   async run(context, input) {
     const runtime = await context.openRuntime()
     const isDry = input.flag("dry-run")
-    context.progress.report("Collecting", 0, 0)
+    context.progress.report("Collecting what nothing needs", 0, 0)
     const report = await context.uninterrupted(() => runtime.collectGarbage({ dryRun: isDry }))
     const { values, artifacts, workspaces } = report
     context.answer({ values, bytes: report.bytes, artifacts, workspaces, ...(isDry && { applied: false }) }, () => {

@@ -1,40 +1,58 @@
-import { expect, it } from "vitest"
+import { afterEach, beforeEach, expect, it, vi } from "vitest"
 import { createProgress } from "./progress.js"
 
 function watch(isTerminal: boolean, isQuiet = false) {
   let written = ""
-  const clock = { time: 0, now: () => clock.time }
   const write = (text: string | Uint8Array) => {
     written += text
   }
-  const stream = { isTerminal, columns: undefined, write }
-  return { clock, progress: createProgress(stream, clock, isQuiet), text: () => written }
+  const stream = { isTerminal, columns: 40, write }
+  return { progress: createProgress(stream, Date, isQuiet), text: () => written.replaceAll("\r\u001b[K", "|") }
 }
 
-it("says nothing in the first second, then how much is done, and clears its line", () => {
-  const { clock, progress, text } = watch(true)
-  progress.report("Reading files", 0, 2_000)
-  clock.time = 900
-  progress.report("Reading files", 500, 2_000)
-  expect(text()).toBe("")
-  clock.time = 1_100
-  progress.report("Reading files", 1_000, 2_000)
-  clock.time = 1_150
-  progress.report("Reading files", 1_010, 2_000)
-  expect(text()).toBe("\r\u001b[KReading files: 1,000 of 2,000 (50 %)")
-  progress.clear()
-  progress.clear()
-  expect(text()).toBe("\r\u001b[KReading files: 1,000 of 2,000 (50 %)\r\u001b[K")
+beforeEach(() => {
+  vi.useFakeTimers({ now: 1_000_000 })
+})
+afterEach(() => {
+  vi.useRealTimers()
 })
 
-it("writes a line now and then where it can't be drawn over, and none when quiet", () => {
-  const { clock, progress, text } = watch(false)
-  const quiet = watch(false, true)
-  for (clock.time = 0; clock.time <= 12_000; clock.time += 500) {
-    progress.report("Exporting", clock.time, 0)
-    quiet.clock.time = clock.time
-    quiet.progress.report("Exporting", clock.time, 0)
+it("says nothing in the first second, then how much is done, and clears its line", () => {
+  const { progress, text } = watch(true)
+  progress.report("Reading files", 0, 2_000)
+  vi.setSystemTime(1_000_900)
+  progress.report("Reading files", 500, 2_000)
+  expect(text()).toBe("")
+  vi.setSystemTime(1_001_100)
+  progress.report("Reading files", 1_000, 2_000)
+  vi.setSystemTime(1_001_150)
+  progress.report("Reading files", 1_010, 2_000)
+  expect(text()).toBe("|Reading files: 1,000 of 2,000 (50 %), …")
+  progress.end()
+  progress.end()
+  expect(text()).toBe("|Reading files: 1,000 of 2,000 (50 %), …|")
+})
+
+it("goes on showing what does not call for a while, and ends with the command", () => {
+  const { progress, text } = watch(true)
+  progress.report("Collecting", 0, 0)
+  vi.advanceTimersByTime(1_000)
+  expect(text()).toBe("|Collecting: 1 s")
+  progress.report("Exporting", 12_000, 0)
+  vi.advanceTimersByTime(1_000)
+  expect(text()).toMatch(/\|Exporting: 12,000, 1 s$/)
+  progress.end()
+  const before = text()
+  vi.advanceTimersByTime(5_000)
+  expect(text()).toBe(before)
+})
+
+it("says nothing where it can't be drawn over, and nothing when quiet", () => {
+  for (const { progress, text } of [watch(false), watch(true, true)]) {
+    progress.report("Exporting", 1, 0)
+    vi.advanceTimersByTime(20_000)
+    progress.report("Exporting", 2, 0)
+    progress.end()
+    expect(text()).toBe("")
   }
-  expect(text()).toBe("Exporting: 1,000\nExporting: 6,000\nExporting: 11,000\n")
-  expect(quiet.text()).toBe("")
 })

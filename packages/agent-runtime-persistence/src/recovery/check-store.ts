@@ -24,7 +24,8 @@ const checks: readonly (readonly [name: string, check: Check])[] = [
 
 export async function checkStore(context: TimeTravelContext, options: CheckStoreOptions = {}): Promise<Finding[]> {
   const found: Finding[] = []
-  for (const [name, check] of checks) {
+  for (const [done, [name, check]] of checks.entries()) {
+    options.onProgress?.(done, checks.length, name)
     found.push(...(await guarded("database-damaged", `the check of ${name}`, () => check(context, options))))
   }
   return found

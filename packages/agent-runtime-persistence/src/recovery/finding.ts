@@ -48,6 +48,8 @@ export interface Finding {
 export interface CheckStoreOptions {
   /** Looked through for modes that are too open. */
   readonly stateDirectory?: string
+  /** Parts checked so far, of how many, and which comes now. Must not throw. */
+  readonly onProgress?: (done: number, total: number, part: string) => void
 }
 
 export type Check = (context: TimeTravelContext, options: CheckStoreOptions) => Promise<Finding[]>

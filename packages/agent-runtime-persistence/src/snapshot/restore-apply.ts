@@ -138,7 +138,9 @@ async function stageAll(
   writes: RestoreWork["writes"],
   stagingName: string,
 ): Promise<void> {
+  let staged = 0
   await inPool(writes, async ({ entry, path }, i) => {
+    environment.onProgress?.(staged++, writes.length, "Writing files")
     const data = await environment.reader.get(entry.id, "blob")
     const temporary = environment.files.resolve(`${stagingName}/${i}`)
     if (entry.mode === "120000") await symlink(data, temporary)

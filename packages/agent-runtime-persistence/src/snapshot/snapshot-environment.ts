@@ -26,5 +26,5 @@ export interface SnapshotEnvironment {
   readonly loadState: () => ScanState
   /** Named steps, for tests that stop a process between them. */
   readonly step: (name: string) => void
-  readonly onProgress?: (done: number, total: number) => void
+  readonly onProgress?: (done: number, total: number, what?: string) => void
 }

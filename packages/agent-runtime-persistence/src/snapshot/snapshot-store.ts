@@ -2,20 +2,17 @@
  * The snapshots of one workspace: take one, compare, read, go back. All methods that change the store or the workspace
  * run one at a time, also across processes; reading needs no lock.
  */
-import { realpathSync } from "node:fs"
 import { join } from "node:path"
-import { type Clock, KeepupError, type SkippedPath, type Snapshot } from "@ku0/agent-runtime-core"
-import { displayPath, toBytePath } from "./byte-path.js"
-import { describeSkipped, readSnapshotCommit } from "./capture.js"
-import { type ChangeHints, watchChanges } from "./change-hints.js"
+import type { Clock, SkippedPath, Snapshot } from "@ku0/agent-runtime-core"
+import { toBytePath } from "./byte-path.js"
+import { readSnapshotCommit } from "./capture.js"
+import { watchChanges } from "./change-hints.js"
 import { checkStore, repairStore, type StoreReport } from "./check-store.js"
 import { collectGarbage, consolidatePacks, hasManyPacks, ownObjects } from "./consolidate.js"
-import { describeChanges, type SnapshotChange } from "./diff-snapshots.js"
-import { treeMode } from "./git-objects.js"
-import { createGit } from "./git-process.js"
-import { readIgnoreRules } from "./ignore-rules.js"
-import { createObjectReader } from "./object-reader.js"
-import { checkpointRefs, createRefStore } from "./refs.js"
+import type { SnapshotChange } from "./diff-snapshots.js"
+import { openStoreSession } from "./open-store-session.js"
+import { createSnapshotReading } from "./read-snapshots.js"
+import { checkpointRefs } from "./refs.js"
 import {
   applyRestore,
   prepareRestore,
@@ -26,16 +23,10 @@ import {
 } from "./restore.js"
 import { listJournals, type RestoreJournal } from "./restore-journal.js"
 import type { RestoreWork } from "./restore-plan.js"
-import { createScanState, loadScanState } from "./scan-state.js"
-import { openShadowRepository, pathWithin, type ShadowLocation } from "./shadow-repository.js"
-import type { SnapshotEnvironment } from "./snapshot-environment.js"
+import type { ShadowLocation } from "./shadow-repository.js"
 import { createStoreLock } from "./store-lock.js"
-import { createStoreSession, findCommit, type StoreSession } from "./store-session.js"
+import { findCommit } from "./store-session.js"
 import { exportObjects, type ImportedObjects, importObjects, type SnapshotObject } from "./transfer-objects.js"
-import { compareTrees, type FileEntry, findEntry, listTree } from "./trees.js"
-import { findUserRepository, readUserConfig } from "./user-repository.js"
-import { createWorkspaceFiles } from "./workspace-files.js"
-import { writeTreeTo } from "./write-tree-to.js"
 
 export interface OpenSnapshotStoreOptions extends ShadowLocation {
   /** Handed to git without any `GIT_*`. */
@@ -54,7 +45,7 @@ export interface OpenSnapshotStoreOptions extends ShadowLocation {
   /** How long to wait for another process; default 30 s. */
   readonly lockTimeoutMs?: number
   /** Files read so far, of how many. Must not throw. */
-  readonly onProgress?: (done: number, total: number) => void
+  readonly onProgress?: (done: number, total: number, what?: string) => void
   /** Called at every named step; a test may end the process in it. */
   readonly onStep?: (name: string) => void
 }
@@ -137,7 +128,7 @@ export interface SnapshotStore {
 
 /** Opens the snapshot store of a workspace, and makes it if there is none. */
 export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Promise<SnapshotStore> {
-  const session = await openSession(options)
+  const session = await openStoreSession(options)
   const { environment, lock } = session
   const budget = options.timeBudgetMs ?? 10_000
   // One process tidies at a time; snapshots go on meanwhile. Taken before the store's lock, never inside it.
@@ -173,49 +164,12 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
     return (looked as Snapshot).tree
   }
 
-  async function getFile(commit: string, path: string): Promise<FileEntry> {
-    const tree = await treeOf(commit)
-    const entry = await findEntry(environment.reader, tree, toBytePath(path))
-    if (entry !== undefined && entry.mode !== treeMode) return entry
-    for (const [name, file] of await listTree(environment.reader, tree)) if (displayPath(name) === path) return file
-    throw new KeepupError("NOT_FOUND", `The snapshot has no file ${path}.`)
-  }
-
   return {
     workspacePath: environment.files.root,
     directory: environment.store,
     capture: async (request) => (await take(request, true)) as Snapshot,
     captureIfChanged: (request) => take(request, false),
-    async diff(from, to) {
-      const [before, after] = [await treeOf(from), await treeOf(to)]
-      return describeChanges(environment.reader, await compareTrees(environment.reader, before, after))
-    },
-    async patch(from, to, paths = []) {
-      const [before, after] = [await treeOf(from), await treeOf(to)]
-      const args = [
-        "--literal-pathspecs",
-        "diff-tree",
-        "-p",
-        "-r",
-        "--full-index",
-        "-M",
-        "--no-ext-diff",
-        "--no-textconv",
-        before,
-        after,
-      ]
-      return (await environment.git.run([...args, "--", ...paths])).stdout
-    },
-    async listFiles(commit) {
-      const files = await listTree(environment.reader, await treeOf(commit))
-      return [...files].map(([path, entry]) => ({ path: displayPath(path), ...entry }))
-    },
-    readFile: async (commit, path) => environment.reader.get((await getFile(commit, path)).id, "blob"),
-    readContent: (id) => environment.reader.get(id, "blob"),
-    async writeAllTo(commit, directory) {
-      const facts = await readSnapshotCommit(environment, await findCommit(environment, commit))
-      return writeTreeTo(environment.reader, facts, directory)
-    },
+    ...createSnapshotReading(environment, treeOf),
     planRestore: (commit, request = {}) =>
       lock.hold(async () => (await prepareRestore(session, commit, { ...request, temporary: true })).plan),
     restore: (commit, request = {}) =>
@@ -227,12 +181,6 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
     listUnfinishedRestores: () => listJournals(environment.store),
     finishRestore: (journal, hooks) => lock.hold(() => settleRestore(session, journal, "target", hooks)),
     takeBackRestore: (journal, hooks) => lock.hold(() => settleRestore(session, journal, "safety", hooks)),
-    async describe(id) {
-      const commit = await findCommit(environment, id)
-      const { base, tree, message, createdAt, emptyFolders, skipped } = await readSnapshotCommit(environment, commit)
-      const folders = emptyFolders.map(displayPath)
-      return { commit, base, tree, message, createdAt, emptyFolders: folders, skipped: describeSkipped(skipped) }
-    },
     listCheckpoints() {
       const refs = [...environment.refs.list(checkpointRefs)]
       return new Map(refs.map(([name, commit]) => [name.slice(checkpointRefs.length), commit]))
@@ -276,39 +224,3 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
     },
   }
 }
-
-async function openSession(options: OpenSnapshotStoreOptions): Promise<StoreSession> {
-  const shadow = openShadowRepository(options, options.clock.now())
-  const store = shadow.directory
-  const git = createGit({
-    environment: options.environment,
-    gitDirectory: store,
-    ...(options.git === undefined ? {} : { program: options.git }),
-  })
-  const repository = findUserRepository(shadow.workspace)
-  const userConfig = await readUserConfig(git, repository, options.homeDirectory)
-  const ownFolders = [store, ...(options.stateDirectory === undefined ? [] : [options.stateDirectory])]
-    .map((folder) => pathWithin(shadow.workspace, realpathSync(folder)))
-    .filter((path) => path !== undefined && path !== "")
-  const environment: SnapshotEnvironment = {
-    ...{ store, git, repository, userConfig, clock: options.clock, now: Date.now },
-    packFolder: join(store, "objects/pack"),
-    reader: createObjectReader(git),
-    refs: createRefStore(store),
-    files: createWorkspaceFiles(shadow.workspace, options.capture?.maxFileSize ?? 50 << 20),
-    loadState: () => loadScanState(store) ?? createScanState(),
-    step: options.onStep ?? (() => {}),
-    readRules: () =>
-      readIgnoreRules({
-        ...{ git, repository, userConfig, environment: options.environment, homeDirectory: options.homeDirectory },
-        shadowDirectory: store,
-        workspace: shadow.workspace,
-        include: options.capture?.include ?? [],
-        ownFolders: ownFolders.map((path) => toBytePath(path as string)),
-      }),
-    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
-  }
-  return createStoreSession(environment, createStoreLock(join(store, "lock.db"), options.lockTimeoutMs ?? 30_000))
-}
-
-export type { ChangeHints }

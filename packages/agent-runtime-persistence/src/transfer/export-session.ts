@@ -57,7 +57,7 @@ export function streamExport(
 ): { bytes: AsyncIterable<Buffer>; report: () => ExportReport } {
   const work = createExportWork(context, options)
   return {
-    bytes: compress(encode(exportRecords(work), work.report.counts)),
+    bytes: compress(encode(exportRecords(work), work.report.counts, options.onProgress)),
     report: () => ({ ...work.report, redactions: work.redactor?.count ?? 0 }),
   }
 }
@@ -68,7 +68,12 @@ async function* compress(lines: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield* gzip as AsyncIterable<Buffer>
 }
 
-async function* encode(lines: AsyncIterable<string>, counts: EndRecord["counts"]): AsyncGenerator<Buffer> {
+async function* encode(
+  lines: AsyncIterable<string>,
+  counts: EndRecord["counts"],
+  onProgress: ExportOptions["onProgress"],
+): AsyncGenerator<Buffer> {
+  let done = 0
   const hash = createHash("sha256")
   let pending: string[] = []
   let size = 0
@@ -81,6 +86,7 @@ async function* encode(lines: AsyncIterable<string>, counts: EndRecord["counts"]
   }
   for await (const line of lines) {
     pending.push(line, "\n")
+    onProgress?.(++done)
     size += line.length
     if (size >= flushAt) yield flush()
   }

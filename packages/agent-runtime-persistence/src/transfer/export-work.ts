@@ -17,6 +17,8 @@ export interface ExportOptions {
   readonly redact?: boolean
   /** False: leave the files of the checkpoints out. */
   readonly snapshots?: boolean
+  /** Records written so far. Must not throw. */
+  readonly onProgress?: (done: number) => void
 }
 
 /** What was left out of an export, and why. */

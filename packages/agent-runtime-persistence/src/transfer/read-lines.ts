@@ -10,13 +10,17 @@ export interface ReadLinesOptions {
   /** Bytes the file may unfold to; by its size unless told. */
   readonly maxBytes?: number
   readonly signal?: AbortSignal
+  /** Bytes of the file read so far, of how many. Must not throw. */
+  readonly onProgress?: (done: number, total: number) => void
 }
 
 export async function* readLines(path: string, options: ReadLinesOptions = {}): AsyncGenerator<Buffer> {
-  const maxBytes = options.maxBytes ?? defaultMaxBytes(await sizeOf(path))
+  const size = await sizeOf(path)
+  const maxBytes = options.maxBytes ?? defaultMaxBytes(size)
   const gunzip = createGunzip()
   // a failure of the file reaches the reader of the gunzip
-  pipeline(createReadStream(path), gunzip, () => undefined)
+  const file = createReadStream(path)
+  pipeline(file, gunzip, () => undefined)
   let total = 0
   let rest: Buffer[] = []
   let restBytes = 0
@@ -24,6 +28,7 @@ export async function* readLines(path: string, options: ReadLinesOptions = {}): 
     for await (const chunk of gunzip as AsyncIterable<Buffer>) {
       options.signal?.throwIfAborted()
       total += chunk.length
+      options.onProgress?.(file.bytesRead, size)
       if (total > maxBytes) throw refused(path, `unfolds to more than ${maxBytes} bytes`, "Allow more if you trust it.")
       let from = 0
       for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {

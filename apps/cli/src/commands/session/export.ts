@@ -37,7 +37,12 @@ export const exportCommand: Command = {
     const session = await getSession(context, input.optional("SESSION") ?? context.flags.session)
     const runtime = await context.openRuntime()
     const isText = input.option("format") === "md"
-    const options = { sessionId: session.id, redact: input.flag("redact"), snapshots: !input.isOff("files") }
+    const options = {
+      sessionId: session.id,
+      redact: input.flag("redact"),
+      snapshots: !input.isOff("files"),
+      onProgress: (done: number) => context.progress.report("Exporting records", done, 0),
+    }
     const name = input.optional("FILE") ?? `keepup-${shortId(session.id)}${isText ? ".md" : ".keepup"}`
     if (name === "-") {
       const source = isText ? renderMarkdown(runtime, options) : streamExport(runtime, options).bytes
@@ -45,7 +50,7 @@ export const exportCommand: Command = {
       return
     }
     const path = resolve(context.machine.currentDirectory, name)
-    context.progress.report("Exporting", 0, 0)
+    context.progress.report("Exporting records", 0, 0)
     if (isText) {
       if (existsSync(path) && !input.flag("force")) {
         throw new KeepupError("CONFLICT", `There is a file ${path} already.`, {

@@ -20,10 +20,22 @@ export const importCommand: Command = {
     const isOld = beginsAsJson(path)
     const runtime = await context.openRuntime()
     const { workspacePath, stateDirectory } = context
-    context.progress.report("Importing", 0, 0)
+    const onProgress = (done: number, total: number) =>
+      done < total
+        ? context.progress.report("Proving the file, bytes", done, total)
+        : context.progress.report("Taking it in", 0, 0)
     const sessions: readonly Session[] = isOld
       ? await importOldSessions(runtime.store, { path, workspacePath })
-      : [(await importSession(runtime, { path, workspacePath, workFolder: join(stateDirectory, "import") })).session]
+      : [
+          (
+            await importSession(runtime, {
+              path,
+              workspacePath,
+              workFolder: join(stateDirectory, "import"),
+              onProgress,
+            })
+          ).session,
+        ]
     const [first] = sessions
     context.answer(
       {
