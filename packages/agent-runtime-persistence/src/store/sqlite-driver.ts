@@ -2,20 +2,12 @@
  * SQLite behind the port. One connection, owned here together with every cached statement: a statement does not keep
  * its connection alive. Work queues up, so that a transaction is never interleaved with anything else.
  */
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readlinkSync,
-  realpathSync,
-  type Stats,
-  statSync,
-} from "node:fs"
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readlinkSync, realpathSync } from "node:fs"
 import { dirname, resolve } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite"
+import { retryWhileBusy, shortTryMs } from "./busy-wait.js"
+import { createDatabasePlace, findFile, lostPlace } from "./database-place.js"
 import { loadSqlite } from "./load-sqlite.js"
 import type { SqlDriver, SqlRow, SqlRunner, SqlValue, StepProbe } from "./sql-driver.js"
 import { closedError, fromSqliteError } from "./sql-errors.js"
@@ -37,13 +29,13 @@ export interface SqliteDriver extends SqlDriver {
 }
 
 export function openSqliteDriver(options: OpenSqliteOptions): SqliteDriver {
-  const { onStep } = options
+  const { onStep, busyTimeoutMs } = options
   const isFile = options.path !== ":memory:"
   const path = isFile ? realPath(options.path) : options.path
   if (isFile) prepareFile(path)
-  const database = openDatabase(path, options.busyTimeoutMs)
-  const file = isFile ? fileIdentity(path) : undefined
-  const queue = joinQueue(file)
+  const database = openDatabase(path, busyTimeoutMs)
+  const place = isFile ? createDatabasePlace(path) : undefined
+  const queue = joinQueue(place?.identity)
   const statements = new Map<string, StatementSyncInstance>()
   let isOpen = true
   let isClaimed = false
@@ -66,28 +58,37 @@ export function openSqliteDriver(options: OpenSqliteOptions): SqliteDriver {
     }
   }
 
+  type Params = readonly SqlValue[]
+  const allRows = (sql: string, params: Params) => statement(sql).all(...bind(params)) as SqlRow[]
+  const firstRow = (sql: string, params: Params) => statement(sql).get(...bind(params)) as SqlRow | undefined
+  const change = (sql: string, params: Params) => Number(statement(sql).run(...bind(params)).changes)
   const direct: SqlRunner = {
-    all: async (sql, params = []) => guard(() => statement(sql).all(...bind(params)) as SqlRow[]),
-    get: async (sql, params = []) => guard(() => statement(sql).get(...bind(params)) as SqlRow | undefined),
-    run: async (sql, params = []) => guard(() => Number(statement(sql).run(...bind(params)).changes)),
+    all: async (sql, params = []) => guard(() => allRows(sql, params)),
+    get: async (sql, params = []) => guard(() => firstRow(sql, params)),
+    run: async (sql, params = []) => guard(() => change(sql, params)),
   }
 
-  /** What is written to a file that lost its name is gone when the last process closes it. */
+  /** The same, for whoever waits if another process is writing. */
+  const patient = <Result>(work: () => Result): Promise<Result> => retryWhileBusy(() => guard(work), busyTimeoutMs)
+
+  /** Ends the transaction of whoever would write into nowhere. What the log held before goes into the file if it can. */
   function requirePlace(): void {
-    if (file === undefined || fileIdentity(path) === file) return
-    throw new KeepupError("UNAVAILABLE", `The database ${path} was moved, replaced or removed while it was open.`, {
-      hint: "Nothing of this was kept. Put the file back if it was moved by mistake, then open the store again.",
-    })
+    const loss = place?.findLoss()
+    if (loss === undefined) return
+    database.exec("ROLLBACK")
+    const isAlone = loss === "-wal" && findFile(`${path}-wal`) === undefined
+    throw lostPlace(path, loss, isAlone && emptyLog(database))
   }
 
   async function inTransaction<Result>(name: string, work: (tx: SqlRunner) => Promise<Result>): Promise<Result> {
-    guard(() => database.exec("BEGIN IMMEDIATE"))
+    await patient(() => database.exec("BEGIN IMMEDIATE"))
+    if (isClaimed) place?.noteLog()
     onStep(`${name}:begun`)
     try {
       const result = await work(direct)
       onStep(`${name}:written`)
       requirePlace()
-      guard(() => database.exec("COMMIT"))
+      await patient(() => database.exec("COMMIT"))
       onStep(`${name}:committed`)
       return result
     } catch (error) {
@@ -101,14 +102,16 @@ export function openSqliteDriver(options: OpenSqliteOptions): SqliteDriver {
     path,
     dialect: "sqlite",
     forUpdate: "",
-    all: (sql, params) => queue.run(() => direct.all(sql, params)),
-    get: (sql, params) => queue.run(() => direct.get(sql, params)),
-    run: (sql, params) => queue.run(() => direct.run(sql, params)),
+    all: (sql, params = []) => queue.run(() => patient(() => allRows(sql, params))),
+    get: (sql, params = []) => queue.run(() => patient(() => firstRow(sql, params))),
+    run: (sql, params = []) => queue.run(() => patient(() => change(sql, params))),
     transaction: (name, work) => queue.run(() => inTransaction(name, work)),
     exec: (sql) => guard(() => database.exec(sql)),
     claim() {
       if (isFile) for (const each of filesOf(path)) tightenMode(each)
       guard(() => database.exec("PRAGMA journal_mode = WAL"))
+      // from here on every wait is ours
+      guard(() => database.exec(`PRAGMA busy_timeout = ${Math.min(busyTimeoutMs, shortTryMs)}`))
       isClaimed = true
     },
     selectNow: undefined,
@@ -118,7 +121,7 @@ export function openSqliteDriver(options: OpenSqliteOptions): SqliteDriver {
         isOpen = false
         queue.leave()
         statements.clear()
-        if (isClaimed) emptyLog(database)
+        if (isClaimed && place?.findLoss() === undefined) emptyLog(database)
         database.close()
       }),
   }
@@ -145,12 +148,6 @@ function findLinkTarget(path: string): string | undefined {
   } catch {
     return undefined // no link
   }
-}
-
-/** Tells a file from another that has its name later. */
-function fileIdentity(path: string): string | undefined {
-  const facts = find(path)
-  return facts === undefined ? undefined : `${facts.dev}:${facts.ino}`
 }
 
 /** Makes the folder and the file with modes only their owner can read, before SQLite would make them with others. */
@@ -201,13 +198,15 @@ function openDatabase(path: string, timeout: number): DatabaseSyncInstance {
 
 /**
  * What the log holds goes into the file, if nobody else uses it now. SQLite does this for the last one who closes, but
- * cached statements keep our connection half open until they are collected.
+ * cached statements keep our connection half open until they are collected. Returns whether it is all there.
  */
-function emptyLog(database: DatabaseSyncInstance): void {
+function emptyLog(database: DatabaseSyncInstance): boolean {
   try {
-    database.exec("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)")
+    database.exec("PRAGMA busy_timeout = 0")
+    const { busy } = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number }
+    return busy === 0
   } catch {
-    // a full disk, or someone is reading: it stays in the log, where it is as safe
+    return false // a full disk, or someone is reading: it stays in the log, where it is as safe
   }
 }
 
@@ -217,7 +216,7 @@ function filesOf(path: string): string[] {
 
 /** A file that others could read, made by an older umask or by hand, is closed to them. */
 function tightenMode(path: string): void {
-  const mode = (find(path)?.mode ?? 0) & 0o777
+  const mode = (findFile(path)?.mode ?? 0) & 0o777
   if ((mode & 0o077) === 0) return
   try {
     chmodSync(path, mode & 0o700)
@@ -227,16 +226,7 @@ function tightenMode(path: string): void {
 }
 
 function sizeOf(path: string): number {
-  return find(path)?.size ?? 0
-}
-
-/** Nothing also if we may not look: opening it says why. */
-function find(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false })
-  } catch {
-    return undefined
-  }
+  return findFile(path)?.size ?? 0
 }
 
 function bind(params: readonly SqlValue[]): SqlValue[] {
