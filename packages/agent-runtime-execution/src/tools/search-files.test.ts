@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process"
 import { chmodSync } from "node:fs"
 import { join } from "node:path"
 import { beforeEach, describe, expect, test } from "vitest"
@@ -56,6 +57,40 @@ describe("search_files by going through the files", () => {
     )
   })
 })
+
+/** The same with the real ripgrep, where it is installed. */
+describe.each([null, ...(spawnSync("rg", ["--version"]).error === undefined ? ["rg"] : [])])(
+  "files that .gitignore leaves out, searched with %s",
+  (ripgrep) => {
+    const lines = async (args: object) =>
+      (await search({ pattern: "^needle$", ...args }, { ripgrep })).content.split("\n")
+
+    beforeEach(() => {
+      folder.put(".gitignore", "*.log\n/build/\n!keep.log\ndeep/**/tmp\n")
+      folder.put("sub/.gitignore", "local\n!loud.log\n")
+      for (const path of ["a.log", "keep.log", "build/x.js", "sub/build/x.js", "sub/local", "sub/loud.log", "local"]) {
+        folder.put(path, "needle\n")
+      }
+      folder.put("deep/a/b/tmp/x", "needle\n")
+      folder.put("deep/a/b/x", "needle\n")
+    })
+
+    test("are not shown, whether there is a repository or not", async () => {
+      const shown = ["deep/a/b/x:1: needle", "keep.log:1: needle", "local:1: needle", "sub/build/x.js:1: needle"]
+      expect(await lines({})).toEqual([...shown, "sub/loud.log:1: needle"])
+      folder.put(".git/HEAD", "ref: refs/heads/main\n")
+      folder.put(".git/info/exclude", "loud.log\n")
+      folder.put("sub/.gitignore", "local\n")
+      expect(await lines({})).toEqual(shown)
+    })
+
+    test("are not shown below a folder either, and are when they are named", async () => {
+      expect(await lines({ path: "sub" })).toEqual(["sub/build/x.js:1: needle", "sub/loud.log:1: needle"])
+      expect(await lines({ path: "a.log" })).toEqual(["a.log:1: needle"])
+      expect(await lines({ path: "build" })).toEqual(["build/x.js:1: needle"])
+    })
+  },
+)
 
 describe("search_files with ripgrep", () => {
   /** Stands in for the program: checks how it is called, and answers as it does. */

@@ -2,6 +2,7 @@
 import { readFile, stat } from "node:fs/promises"
 import { KeepupError, type Tool } from "@ku0/agent-runtime-core"
 import { compileGlob } from "../glob.js"
+import { readIgnoreFiles } from "./ignore-files.js"
 import { type ArgumentSchema, parseArguments, toParameters } from "./parse-arguments.js"
 import { runProcess } from "./run-process.js"
 import { compileSearch } from "./search-text.js"
@@ -54,7 +55,8 @@ export function createSearchFilesTool(options: SearchFilesOptions): Tool {
   const { workspace, isVisible = () => true, maxLines = 200 } = options
   return {
     name: "search_files",
-    description: "Search the text files of the workspace by regular expression.",
+    description:
+      "Search the text files of the workspace by regular expression. What .gitignore files leave out is not searched unless you name the file.",
     parameters: toParameters(schema),
     hasEffects: false,
     targets: async (args) => [(await workspace.resolve(parseArguments<Arguments>(schema, args).path ?? ".")).relative],
@@ -97,7 +99,16 @@ async function searchWithRipgrep(
     "--hidden",
     "--sort=path",
   ]
-  const args = [...flags, "--no-config", "--crlf", "--glob=!.git", ...(ignoreCase === true ? ["--ignore-case"] : [])]
+  // with and without ripgrep the same files are searched: .gitignore counts, also without a repository, and nothing else
+  const rules = ["--no-require-git", "--no-ignore-dot", "--no-ignore-global"]
+  const args = [
+    ...flags,
+    ...rules,
+    "--no-config",
+    "--crlf",
+    "--glob=!.git",
+    ...(ignoreCase === true ? ["--ignore-case"] : []),
+  ]
   const cwd = isFile ? start.absolute.slice(0, start.absolute.lastIndexOf("/")) : start.absolute
   const target = isFile ? start.absolute.slice(cwd.length + 1) : "."
   const prefix = isFile ? start.relative.slice(0, -target.length) : start.relative === "." ? "" : `${start.relative}/`
@@ -132,11 +143,24 @@ async function* walk(
 ): AsyncGenerator<Match> {
   const search = compileSearch(pattern, ignoreCase === true)
   const one = [{ ...start, isLink: false }]
-  const files = (await stat(start.absolute)).isFile() ? one : walkFiles(workspace, start, signal)
+  const isFile = (await stat(start.absolute)).isFile()
+  const { absolute: root } = await workspace.resolve(".")
+  const files = isFile ? one : walkFiles(workspace, start, signal, await readIgnoreFiles(root, start.absolute))
   for await (const { absolute, relative, isLink } of files) {
-    if (isLink || !fits(relative) || (await stat(absolute)).size > maxFileBytes) continue
-    const content = await readFile(absolute)
-    if (content.includes(0)) continue
+    if (isLink || !fits(relative)) continue
+    const content = await readSmallFile(absolute)
+    if (content === undefined || content.includes(0)) continue
     for (const { number, text } of search(content.toString())) yield { path: relative, line: String(number), text }
+  }
+}
+
+/** `undefined` for one that is too large, gone meanwhile, or not ours to read: the others are still worth searching. */
+async function readSmallFile(path: string): Promise<Buffer | undefined> {
+  try {
+    return (await stat(path)).size > maxFileBytes ? undefined : await readFile(path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === "ENOENT" || code === "EACCES") return undefined
+    throw error
   }
 }

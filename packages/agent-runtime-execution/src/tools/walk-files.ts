@@ -1,6 +1,7 @@
 /** Goes through the files of a folder in a fixed order, without what tools must not see. Links are named, not followed. */
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
+import type { IgnoreFiles } from "./ignore-files.js"
 import type { Workspace } from "./workspace-path.js"
 
 export interface WalkedFile {
@@ -13,10 +14,12 @@ export interface WalkedFile {
 /** Folders that are large and made by programs; whoever names one as the start sees it. */
 const dullFolders = new Set(["node_modules"])
 
+/** With `ignore`, the rules that hold in `start`, what they ignore is left out. */
 export async function* walkFiles(
   workspace: Workspace,
   start: { absolute: string; relative: string },
   signal: AbortSignal,
+  ignore?: IgnoreFiles,
 ): AsyncGenerator<WalkedFile> {
   signal.throwIfAborted()
   const items = await readdir(start.absolute, { withFileTypes: true })
@@ -24,11 +27,11 @@ export async function* walkFiles(
   for (const item of items) {
     const relative = start.relative === "." ? item.name : `${start.relative}/${item.name}`
     const absolute = join(start.absolute, item.name)
-    if (workspace.isProtected(relative)) continue
+    if (workspace.isProtected(relative) || ignore?.isIgnored(absolute, item.isDirectory()) === true) continue
     if (item.isDirectory()) {
       if (dullFolders.has(item.name)) continue
       try {
-        yield* walkFiles(workspace, { absolute, relative }, signal)
+        yield* walkFiles(workspace, { absolute, relative }, signal, await ignore?.enter(absolute))
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException
         // Gone meanwhile, or not ours to read: the rest is still worth showing.
