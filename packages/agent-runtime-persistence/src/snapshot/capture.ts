@@ -203,11 +203,13 @@ function applySeen(state: ScanState, candidates: Candidates, hashed: Hashed): vo
   for (const folder of candidates.unreadable) state.skipped.set(folder, "unreadable")
 }
 
-/** Rewrites the index when it is worth it. It is a cache, but one that must not come back torn: its name is returned. */
+/** Rewrites the index when it is worth it. Returns the path of a new one: it is a cache, but one that must not come back torn. */
 function foldIfNeeded({ store }: SnapshotEnvironment, state: ScanState): string | undefined {
   const isTooMuch = state.overlay.size >= foldAt || state.indexFile === null
-  if (!isTooMuch && ![...state.overlay.values()].includes("ignored")) return undefined
-  foldIndex(store, state)
+  const isFirst = state.seed !== undefined
+  if (isTooMuch || [...state.overlay.values()].includes("ignored")) foldIndex(store, state)
+  else if (!isFirst) return undefined
+  delete state.seed // its index is in place, as the user's git wrote it
   return join(store, state.indexFile as string)
 }
 

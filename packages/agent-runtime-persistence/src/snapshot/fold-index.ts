@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { BytePath } from "./byte-path.js"
-import { removeFile, writeNewFile } from "./durable-file.js"
+import { removeFile, syncAll, writeNewFile } from "./durable-file.js"
 import { isSettledForGit, withoutSize } from "./file-stat.js"
 import { formatIndex, parseIndex, type WritableEntry } from "./git-index.js"
 import type { KnownFile, ScanState } from "./scan-state.js"
@@ -15,9 +15,9 @@ const namePrefix = "index-"
 
 /** Writes a new index, which the caller makes durable, and changes the state to use it. The state's last tree must hold exactly index and overlay. */
 export function foldIndex(store: string, state: ScanState): void {
-  const old = state.indexFile === null ? state.seed : parseIndex(readFileSync(join(store, state.indexFile))).entries
+  const old = state.seed ?? (state.indexFile === null ? [] : readIndex(join(store, state.indexFile)))
   delete state.seed
-  state.indexFile = writeIndex(store, merge(old ?? [], state.overlay))
+  state.indexFile = writeIndexFile(store, formatIndex(merge(old, state.overlay)))
   state.indexTree = state.lastTree
   // A file that was touched just now is looked at again next time, whatever git says of it.
   for (const [path, known] of state.overlay) {
@@ -25,9 +25,16 @@ export function foldIndex(store: string, state: ScanState): void {
   }
 }
 
-function writeIndex(store: string, entries: readonly WritableEntry[]): string {
+function readIndex(file: string): readonly WritableEntry[] {
+  return parseIndex(readFileSync(file)).entries
+}
+
+/** Returns the name of the new file in the store. It is on its way to the disk, but the caller must still see it there. */
+export function writeIndexFile(store: string, data: Buffer): string {
   const name = namePrefix + randomBytes(6).toString("hex")
-  writeNewFile(join(store, name), formatIndex(entries), { durable: false })
+  const file = join(store, name)
+  writeNewFile(file, data, { durable: false })
+  syncAll([file]).catch(() => {}) // done again, and then awaited, with all that must be durable together
   return name
 }
 

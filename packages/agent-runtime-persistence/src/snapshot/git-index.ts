@@ -36,6 +36,7 @@ export function parseIndex(data: Buffer): ParsedIndex {
   const count = data.readUInt32BE(8)
   if (version < 2 || version > 4) throw corrupt(`index version ${version}`)
   const entries: IndexEntry[] = []
+  const text = data.toString("latin1") // cutting names out of one string is much cheaper than asking the buffer for each
   let at = 12
   let previous = ""
   for (let i = 0; i < count; i++) {
@@ -47,12 +48,12 @@ export function parseIndex(data: Buffer): ParsedIndex {
     if (version === 4) {
       const [strip, start] = readOffset(data, name)
       const end = data.indexOf(0, start)
-      path = previous.slice(0, previous.length - strip) + data.toString("latin1", start, end)
+      path = previous.slice(0, previous.length - strip) + text.slice(start, end)
       next = end + 1
     } else {
       const length = flags & 0xfff
       const end = length < 0xfff ? name + length : data.indexOf(0, name)
-      path = data.toString("latin1", name, end)
+      path = text.slice(name, end)
       next = at + ((end - at + 8) & ~7)
     }
     previous = path
@@ -110,8 +111,11 @@ function parseCacheTree(data: Buffer): Map<BytePath, string> {
   return trees
 }
 
+/** Where in an entry its id starts. */
+export const idAt = 40
+
 export function idOf({ bytes, at }: IndexEntry): string {
-  return bytes.toString("hex", at + 40, at + 60)
+  return bytes.toString("hex", at + idAt, at + idAt + 20)
 }
 
 /** Seconds of the newest of change and modification time. */

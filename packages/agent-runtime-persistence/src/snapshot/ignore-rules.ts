@@ -9,14 +9,15 @@ import { type BytePath, joinPath, nameOf } from "./byte-path.js"
 import { replaceFile } from "./durable-file.js"
 import type { Git } from "./git-process.js"
 import { createPatternList, type PatternList } from "./ignore-patterns.js"
+import { createNameFilter, type NameFilter, suspectsAll } from "./name-filter.js"
 import { expandHome, readText, type UserRepository } from "./user-repository.js"
 
 export interface IgnoreRules {
   /** Changes when anything but a .gitignore file changed that decides what is captured. */
   readonly signature: string
   readonly include: PatternList
-  /** Whether git may ignore something where no .gitignore file in the workspace applies. */
-  readonly hasOutsideRules: boolean
+  /** Names git may ignore where no .gitignore file in the workspace applies. */
+  readonly outsideNames: NameFilter
   /** Left out whatever git says: keepup's own files and `.keepupignore`. */
   isExcluded(path: BytePath, isFolder: boolean): boolean
   /** Those of the paths that git ignores. */
@@ -57,7 +58,7 @@ export async function readIgnoreRules(options: IgnoreOptions): Promise<IgnoreRul
       .update(JSON.stringify([builtIn, options.ownFolders, keepupIgnore, userExcludes, options.include, scope]))
       .digest("hex"),
     include: createPatternList(options.include),
-    hasOutsideRules: scope.prefix !== "" || /^[^#\r\n]/m.test(userExcludes),
+    outsideNames: scope.prefix === "" ? createNameFilter(userExcludes) : suspectsAll,
     isExcluded: (path, isFolder) =>
       nameOf(path) === ".git" ||
       ownFolders.has(path) ||

@@ -4,6 +4,7 @@
  */
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { type Answer, type BatchProcess, startBatchProcess } from "./batch-process.js"
+import { type IndexEntry, idAt } from "./git-index.js"
 import { emptyTree, type ObjectType, parseTree, type TreeEntry } from "./git-objects.js"
 import type { Git } from "./git-process.js"
 
@@ -14,8 +15,8 @@ export interface ObjectReader {
   get(id: string, type: ObjectType): Promise<Buffer>
   /** Type and size without the content. */
   describe(ids: readonly string[]): Promise<({ type: ObjectType; size: number } | undefined)[]>
-  /** Sizes alone, which is much cheaper for many objects; undefined for those that are missing. */
-  sizes(ids: readonly string[]): Promise<(number | undefined)[]>
+  /** Sizes modulo 2^32 of the objects some index names, and -1 for those that are missing: all in one go. */
+  sizes(entries: readonly Pick<IndexEntry, "bytes" | "at">[]): Promise<Float64Array>
   /** Names of a folder. The map is shared: do not change it. */
   tree(id: string): Promise<ReadonlyMap<string, TreeEntry>>
   /** Remembers a tree that was just written. */
@@ -86,12 +87,11 @@ export function createObjectReader(git: Git): ObjectReader {
         return isKnown ? { type, size: Number(size) } : undefined
       })
     },
-    async sizes(ids) {
+    async sizes(entries) {
       const { stdout } = await git.run(["cat-file", "--batch-check=%(objectsize)", "--buffer"], {
-        input: `${ids.join("\n")}\n`,
+        input: formatIds(entries),
       })
-      const lines = stdout.toString("latin1").split("\n")
-      return ids.map((_, i) => (/^\d+$/.test(lines[i] ?? "") ? Number(lines[i]) : undefined))
+      return parseSizes(stdout, entries.length)
     },
     async tree(id) {
       return trees.get(id) ?? keepTree(id, await get(id, "tree"))
@@ -107,4 +107,44 @@ export function createObjectReader(git: Git): ObjectReader {
       current = undefined
     },
   }
+}
+
+const digits = Buffer.from("0123456789abcdef", "latin1")
+
+/** One id in hexadecimal digits per line. */
+function formatIds(entries: readonly Pick<IndexEntry, "bytes" | "at">[]): Buffer {
+  const lines = Buffer.allocUnsafe(entries.length * 41)
+  let to = 0
+  for (const { bytes, at } of entries) {
+    for (let from = at + idAt; from < at + idAt + 20; from++) {
+      const byte = bytes[from] as number
+      lines[to++] = digits[byte >> 4] as number
+      lines[to++] = digits[byte & 15] as number
+    }
+    lines[to++] = 10
+  }
+  return lines
+}
+
+/** A line that is not a number says that an object is missing. */
+function parseSizes(text: Buffer, count: number): Float64Array {
+  const sizes = new Float64Array(count).fill(-1)
+  let line = 0
+  let value = 0
+  let isNumber = false
+  for (let at = 0; at < text.length && line < count; at++) {
+    const byte = text[at] as number
+    if (byte === 10) {
+      sizes[line++] = isNumber ? value % 2 ** 32 : -1
+      value = 0
+      isNumber = false
+    } else if (byte >= 48 && byte <= 57 && value >= 0) {
+      value = value * 10 + byte - 48
+      isNumber = true
+    } else {
+      value = Number.NEGATIVE_INFINITY
+      isNumber = false
+    }
+  }
+  return sizes
 }

@@ -1,7 +1,7 @@
 /** A note on disk while a restore changes files, so that after a crash it can be finished or taken back. */
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { removeFile, replaceFile, syncAll } from "./durable-file.js"
+import { removeFile, replaceFile, syncAll, syncFolder } from "./durable-file.js"
 
 export interface RestoreJournal {
   readonly id: string
@@ -24,8 +24,11 @@ export async function writeJournal(store: string, journal: RestoreJournal): Prom
   await syncAll([file, dirname(file)])
 }
 
+/** Gone for good when it returns: a note that came back after a power cut would settle the restore once more. */
 export function removeJournal(store: string, id: string): void {
-  removeFile(join(store, "restores", `${id}.json`))
+  const folder = join(store, "restores")
+  removeFile(join(folder, `${id}.json`))
+  syncFolder(folder)
 }
 
 /** Restores that were started and neither finished nor taken back, oldest first. */

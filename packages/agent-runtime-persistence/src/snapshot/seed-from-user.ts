@@ -5,7 +5,7 @@
 import { readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { type BytePath, foldersAbove, nameOf, parentOf } from "./byte-path.js"
-import { type IndexEntry, idOf, newestSecondOf, type ParsedIndex, parseIndex, sizeOf } from "./git-index.js"
+import { type IndexEntry, idOf, newestSecondOf, parseIndex, sizeOf } from "./git-index.js"
 import { formatTree, objectId, type TreeEntry, treeMode } from "./git-objects.js"
 import type { Git } from "./git-process.js"
 import type { IgnoreRules } from "./ignore-rules.js"
@@ -20,6 +20,8 @@ export interface Seed {
   readonly byFolder: ReadonlyMap<BytePath, ReadonlySet<BytePath>>
   /** Files of which the index does not say anything certain: their content must be read. */
   readonly uncertain: BytePath[]
+  /** The index as it is, where its entries are exactly these and git may scan with it. */
+  readonly whole: Buffer | undefined
 }
 
 export interface SeedOptions {
@@ -38,14 +40,30 @@ export function readSeed({ repository, rules }: Pick<SeedOptions, "repository" |
   const touched = new Set<BytePath>()
   const entries: IndexEntry[] = []
   const uncertain: BytePath[] = []
+  const byFolder = new Map<BytePath, Set<BytePath>>()
   const excludedFolders = new Map<BytePath, boolean>()
+  let isWhole = prefix === ""
+  // Entries are sorted, so most of them are in the folder of the one before.
+  let folder = { path: "?", isExcluded: false, names: new Set<BytePath>() }
   for (const entry of index.parsed.entries) {
     if (!entry.path.startsWith(prefix)) continue
-    const path = entry.path.slice(prefix.length)
-    if (isPlain(entry) && !rules.isExcluded(path, false) && !isFolderExcluded(parentOf(path), rules, excludedFolders)) {
+    const path = prefix === "" ? entry.path : entry.path.slice(prefix.length)
+    const slash = path.lastIndexOf("/")
+    const above = slash < 0 ? "" : path.slice(0, slash)
+    if (above !== folder.path) {
+      const names = byFolder.get(above) ?? new Set()
+      folder = { path: above, isExcluded: isFolderExcluded(above, rules, excludedFolders), names }
+    }
+    if (isPlain(entry) && !folder.isExcluded && !rules.isExcluded(path, false)) {
       entries.push(prefix === "" ? entry : { ...entry, path })
+      if (folder.names.size === 0) byFolder.set(above, folder.names)
+      folder.names.add(path.slice(slash + 1))
+      if (entry.assumeUnchanged) isWhole = false
       if (entry.assumeUnchanged || isRacy(entry, index.second)) uncertain.push(path)
-    } else for (const folder of ["", ...foldersAbove(path)]) touched.add(folder)
+    } else {
+      isWhole = false
+      for (const one of ["", ...foldersAbove(path)]) touched.add(one)
+    }
   }
   if (entries.length === 0) return undefined
   const newTrees = new Map<string, Buffer>()
@@ -55,7 +73,7 @@ export function readSeed({ repository, rules }: Pick<SeedOptions, "repository" |
     if (inner !== undefined && !touched.has(inner)) known.set(inner, id)
   }
   const tree = buildTree(entries, known, newTrees)
-  return { entries, tree, newTrees, byFolder: groupByFolder(entries), uncertain }
+  return { entries, tree, newTrees, byFolder, uncertain, whole: isWhole ? index.data : undefined }
 }
 
 /** Whether borrowing from this repository can work at all. */
@@ -65,12 +83,13 @@ export function canSeedFrom(repository: UserRepository, config: ReadonlyMap<stri
   return (format === undefined || format === "sha1") && !isPartial && !repository.commonDirectory.includes("\n")
 }
 
-function readUserIndex(repository: UserRepository): { parsed: ParsedIndex; second: number } | undefined {
+function readUserIndex(repository: UserRepository) {
   const file = join(repository.gitDirectory, "index")
   try {
     const stat = statSync(file)
-    const parsed = parseIndex(readFileSync(file))
-    return parsed.isSplit || parsed.isSparse ? undefined : { parsed, second: Math.floor(stat.mtimeMs / 1000) }
+    const data = readFileSync(file)
+    const parsed = parseIndex(data)
+    return parsed.isSplit || parsed.isSparse ? undefined : { data, parsed, second: Math.floor(stat.mtimeMs / 1000) }
   } catch {
     return undefined // no index, or one we do not understand: look at everything
   }
@@ -101,11 +120,8 @@ function isFolderExcluded(folder: BytePath, rules: IgnoreRules, known: Map<ByteP
  * away; for filters, which may keep the size, git's attributes are asked. Objects must be borrowed before.
  */
 export async function findConverted(entries: readonly IndexEntry[], options: SeedOptions): Promise<BytePath[]> {
-  const [sizes, filtered] = await Promise.all([options.reader.sizes(entries.map(idOf)), listFiltered(entries, options)])
-  const converted = entries.filter((entry, i) => {
-    const size = sizes[i]
-    return size === undefined || size % 2 ** 32 !== sizeOf(entry) || filtered.has(entry.path)
-  })
+  const [sizes, filtered] = await Promise.all([options.reader.sizes(entries), listFiltered(entries, options)])
+  const converted = entries.filter((entry, i) => sizes[i] !== sizeOf(entry) || filtered.has(entry.path))
   return converted.map(({ path }) => path)
 }
 
@@ -137,17 +153,6 @@ async function listFiltered(entries: readonly IndexEntry[], options: SeedOptions
     if (value !== "unspecified" && value !== "unset") filtered.add((words[i] as string).slice(prefix.length))
   }
   return filtered
-}
-
-function groupByFolder(entries: readonly IndexEntry[]): Map<BytePath, Set<BytePath>> {
-  const folders = new Map<BytePath, Set<BytePath>>()
-  for (const { path } of entries) {
-    const folder = parentOf(path)
-    const names = folders.get(folder) ?? new Set()
-    names.add(nameOf(path))
-    folders.set(folder, names)
-  }
-  return folders
 }
 
 /** The tree of sorted entries; folders whose tree is known are not built. */

@@ -7,6 +7,7 @@ import { KeepupError } from "@ku0/agent-runtime-core"
 import { type BytePath, nameOf, parentOf } from "./byte-path.js"
 import { replaceFile } from "./durable-file.js"
 import { fileVersion, listStale, type ScanContext } from "./find-changes.js"
+import { writeIndexFile } from "./fold-index.js"
 import type { PackWriter } from "./pack-writer.js"
 import { canSeedFrom, findConverted, readSeed, type Seed, type SeedOptions } from "./seed-from-user.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
@@ -37,6 +38,7 @@ export function startSeeded(
   }
   const { state } = context
   state.seed = seed.entries
+  if (seed.whole !== undefined) state.indexFile = writeIndexFile(store, seed.whole)
   state.indexTree = seed.tree
   state.lastTree = seed.tree
   state.fileCount = seed.entries.length

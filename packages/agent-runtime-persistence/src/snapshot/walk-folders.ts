@@ -3,10 +3,12 @@
  * what it ignores. Fills the folder table. Never enters an ignored folder unless `capture.include` may name something
  * inside, and never follows a link.
  */
+import { readFileSync } from "node:fs"
 import { type BytePath, foldersAbove, joinPath } from "./byte-path.js"
 import type { FolderFollower } from "./change-hints.js"
 import { type DirectoryTable, describeDirectory } from "./directory-table.js"
 import type { IgnoreRules } from "./ignore-rules.js"
+import { createNameFilter, eitherFilter, type NameFilter, suspectsAll, suspectsNone } from "./name-filter.js"
 import { lookAtDisk, type WorkspaceFiles } from "./workspace-files.js"
 
 export interface WalkOptions {
@@ -33,8 +35,13 @@ interface Step {
   readonly path: BytePath
   /** "asked": only what an include pattern names. "all": everything, a pattern named a folder above. */
   readonly included: "no" | "asked" | "all"
-  /** Some rule may apply here; where none does, git need not be asked. */
-  readonly hasRules: boolean
+  /** Names in it that a rule may match; git is asked only about those. */
+  readonly suspects: NameFilter
+}
+
+interface Suspect {
+  readonly path: BytePath
+  readonly suspects: NameFilter
 }
 
 export async function walkFolders(start: readonly BytePath[], options: WalkOptions): Promise<WalkResult> {
@@ -44,13 +51,15 @@ export async function walkFolders(start: readonly BytePath[], options: WalkOptio
   let level: Step[] = start.map((path) => ({
     path,
     included: table.entries.get(path)?.onlyIncluded ? "asked" : "no",
-    hasRules:
-      rules.hasOutsideRules || ["", ...foldersAbove(path)].some((folder) => hasIgnoreFile(options.files, folder)),
+    suspects: ["", ...foldersAbove(path)].reduce(
+      (filter, folder) => (folder === path ? filter : eitherFilter(filter, readFilter(options.files, folder))),
+      rules.outsideNames,
+    ),
   }))
   while (level.length > 0) {
     const next: Step[] = []
-    const folders: BytePath[] = []
-    const files: BytePath[] = []
+    const folders: Suspect[] = []
+    const files: Suspect[] = []
     for (const step of level) {
       signal.throwIfAborted()
       const known = await options.knownNames(step.path)
@@ -59,33 +68,47 @@ export async function walkFolders(start: readonly BytePath[], options: WalkOptio
         unreadable.push(step.path)
         continue
       }
-      const hasRules = step.hasRules || entries.some(({ name }) => name === ".gitignore")
+      const suspects = entries.some(({ name }) => name === ".gitignore")
+        ? eitherFilter(step.suspects, readFilter(options.files, step.path))
+        : step.suspects
       for (const { name, isFolder } of entries) {
         if (!isFolder && !options.askKnown && known.has(name)) continue
         const path = joinPath(step.path, name)
         if (rules.isExcluded(path, isFolder)) continue
         if (isFolder && !options.askKnown && table.entries.has(path)) continue
         if (step.included !== "no") considerIncluded(path, isFolder, step, rules, next, found)
-        else if (hasRules) (isFolder ? folders : files).push(path)
-        else if (isFolder) next.push({ path, included: "no", hasRules })
+        else if (suspects(name)) (isFolder ? folders : files).push({ path, suspects })
+        else if (isFolder) next.push({ path, included: "no", suspects })
         else found.push(path)
       }
     }
-    const ignored = await rules.findIgnored([...folders, ...files], signal)
-    for (const path of files) {
+    const ignored = await rules.findIgnored(
+      [...folders, ...files].map(({ path }) => path),
+      signal,
+    )
+    for (const { path } of files) {
       if (!ignored.has(path) || rules.include.match(path, false)) found.push(path)
     }
-    for (const path of folders) {
-      if (!ignored.has(path)) next.push({ path, included: "no", hasRules: true })
-      else considerIncluded(path, true, { path, included: "asked", hasRules: true }, rules, next, found)
+    for (const { path, suspects } of folders) {
+      if (!ignored.has(path)) next.push({ path, included: "no", suspects })
+      else considerIncluded(path, true, { path, included: "asked", suspects }, rules, next, found)
     }
     level = next
   }
   return { found, unreadable }
 }
 
-function hasIgnoreFile(files: WorkspaceFiles, folder: BytePath): boolean {
-  return lookAtDisk(files.resolve(joinPath(folder, ".gitignore"))) !== undefined
+/** What the folder's own .gitignore may match. Git reads no link there; whatever else it is, git is asked. */
+function readFilter(files: WorkspaceFiles, folder: BytePath): NameFilter {
+  const path = files.resolve(joinPath(folder, ".gitignore"))
+  const stat = lookAtDisk(path)
+  if (stat === undefined) return suspectsNone
+  if (!stat.isFile()) return suspectsAll
+  try {
+    return createNameFilter(readFileSync(path, "latin1"))
+  } catch {
+    return suspectsAll
+  }
 }
 
 function readFolder(step: Step, { files, table, now, follower }: WalkOptions) {

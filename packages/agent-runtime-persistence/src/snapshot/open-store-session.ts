@@ -1,0 +1,50 @@
+/** Opens what a snapshot store works with: the shadow repository, git, the user's repository, the rules and the lock. */
+import { realpathSync } from "node:fs"
+import { join } from "node:path"
+import { toBytePath } from "./byte-path.js"
+import { createGit } from "./git-process.js"
+import { readIgnoreRules } from "./ignore-rules.js"
+import { createObjectReader } from "./object-reader.js"
+import { createRefStore } from "./refs.js"
+import { createScanState, loadScanState } from "./scan-state.js"
+import { openShadowRepository, pathWithin } from "./shadow-repository.js"
+import type { SnapshotEnvironment } from "./snapshot-environment.js"
+import type { OpenSnapshotStoreOptions } from "./snapshot-store.js"
+import { createStoreLock } from "./store-lock.js"
+import { createStoreSession, type StoreSession } from "./store-session.js"
+import { findUserRepository, readUserConfig } from "./user-repository.js"
+import { createWorkspaceFiles } from "./workspace-files.js"
+
+export async function openStoreSession(options: OpenSnapshotStoreOptions): Promise<StoreSession> {
+  const shadow = openShadowRepository(options, options.clock.now())
+  const store = shadow.directory
+  const git = createGit({
+    environment: options.environment,
+    gitDirectory: store,
+    ...(options.git === undefined ? {} : { program: options.git }),
+  })
+  const repository = findUserRepository(shadow.workspace)
+  const userConfig = await readUserConfig(git, repository, options.homeDirectory)
+  const ownFolders = [store, ...(options.stateDirectory === undefined ? [] : [options.stateDirectory])]
+    .map((folder) => pathWithin(shadow.workspace, realpathSync(folder)))
+    .filter((path) => path !== undefined && path !== "")
+  const environment: SnapshotEnvironment = {
+    ...{ store, git, repository, userConfig, clock: options.clock, now: Date.now },
+    packFolder: join(store, "objects/pack"),
+    reader: createObjectReader(git),
+    refs: createRefStore(store),
+    files: createWorkspaceFiles(shadow.workspace, options.capture?.maxFileSize ?? 50 << 20),
+    loadState: () => loadScanState(store) ?? createScanState(),
+    step: options.onStep ?? (() => {}),
+    readRules: () =>
+      readIgnoreRules({
+        ...{ git, repository, userConfig, environment: options.environment, homeDirectory: options.homeDirectory },
+        shadowDirectory: store,
+        workspace: shadow.workspace,
+        include: options.capture?.include ?? [],
+        ownFolders: ownFolders.map((path) => toBytePath(path as string)),
+      }),
+    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+  }
+  return createStoreSession(environment, createStoreLock(join(store, "lock.db"), options.lockTimeoutMs ?? 30_000))
+}

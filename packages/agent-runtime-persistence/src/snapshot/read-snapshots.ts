@@ -1,0 +1,61 @@
+/** Reads snapshots that are there: compare two, list and read files, what a commit says of itself. Needs no lock. */
+import { KeepupError } from "@ku0/agent-runtime-core"
+import { displayPath, toBytePath } from "./byte-path.js"
+import { describeSkipped, readSnapshotCommit } from "./capture.js"
+import { describeChanges } from "./diff-snapshots.js"
+import { treeMode } from "./git-objects.js"
+import type { SnapshotEnvironment } from "./snapshot-environment.js"
+import type { SnapshotRef, SnapshotStore } from "./snapshot-store.js"
+import { findCommit } from "./store-session.js"
+import { compareTrees, type FileEntry, findEntry, listTree } from "./trees.js"
+import { writeTreeTo } from "./write-tree-to.js"
+
+export type SnapshotReading = Pick<
+  SnapshotStore,
+  "diff" | "patch" | "listFiles" | "readFile" | "readContent" | "writeAllTo" | "describe"
+>
+
+/** `treeOf` gives the tree of a snapshot, or of the workspace as it is now. */
+export function createSnapshotReading(
+  environment: SnapshotEnvironment,
+  treeOf: (ref: SnapshotRef) => Promise<string>,
+): SnapshotReading {
+  const { reader, git } = environment
+
+  async function getFile(commit: string, path: string): Promise<FileEntry> {
+    const tree = await treeOf(commit)
+    const entry = await findEntry(reader, tree, toBytePath(path))
+    if (entry !== undefined && entry.mode !== treeMode) return entry
+    for (const [name, file] of await listTree(reader, tree)) if (displayPath(name) === path) return file
+    throw new KeepupError("NOT_FOUND", `The snapshot has no file ${path}.`)
+  }
+
+  return {
+    async diff(from, to) {
+      const [before, after] = [await treeOf(from), await treeOf(to)]
+      return describeChanges(reader, await compareTrees(reader, before, after))
+    },
+    async patch(from, to, paths = []) {
+      const [before, after] = [await treeOf(from), await treeOf(to)]
+      const options = ["-p", "-r", "--full-index", "-M", "--no-ext-diff", "--no-textconv"]
+      const args = ["--literal-pathspecs", "diff-tree", ...options, before, after, "--", ...paths]
+      return (await git.run(args)).stdout
+    },
+    async listFiles(commit) {
+      const files = await listTree(reader, await treeOf(commit))
+      return [...files].map(([path, entry]) => ({ path: displayPath(path), ...entry }))
+    },
+    readFile: async (commit, path) => reader.get((await getFile(commit, path)).id, "blob"),
+    readContent: (id) => reader.get(id, "blob"),
+    async writeAllTo(commit, directory) {
+      const facts = await readSnapshotCommit(environment, await findCommit(environment, commit))
+      return writeTreeTo(reader, facts, directory)
+    },
+    async describe(id) {
+      const commit = await findCommit(environment, id)
+      const { base, tree, message, createdAt, emptyFolders, skipped } = await readSnapshotCommit(environment, commit)
+      const folders = emptyFolders.map(displayPath)
+      return { commit, base, tree, message, createdAt, emptyFolders: folders, skipped: describeSkipped(skipped) }
+    },
+  }
+}
