@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { openFixture, type TimeTravelFixture } from "../testing/time-travel-fixture.js"
 import { takePicture } from "../testing/workspace-picture.js"
+import { createCheckpointManager } from "./checkpoint-manager.js"
 import { readGitFacts } from "./git-facts.js"
 
 const environment = { PATH: process.env["PATH"] }
@@ -112,5 +113,34 @@ describe("git facts", () => {
     await expect(
       readGitFacts({ workspacePath: travel.workspace, environment, program: "/nowhere/git" }),
     ).rejects.toMatchObject({ code: "UNAVAILABLE" })
+  })
+
+  it("are given up when git hangs, or what it started does, and the checkpoint is kept and says so", async () => {
+    for (const [name, script] of [
+      ["hangs", "exec sleep 30"],
+      ["leaves a child behind", "sleep 3"],
+    ] as const) {
+      const program = join(travel.stateDirectory, `git ${name}`)
+      writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+      const limited = { workspacePath: travel.workspace, environment, program, timeLimitMs: 50 }
+      await expect(readGitFacts(limited)).rejects.toMatchObject({ code: "UNAVAILABLE" })
+      const manager = createCheckpointManager({ store: travel.store, gitFacts: () => readGitFacts(limited) })
+      const session = await travel.createSession(name)
+      const kept = await manager.take({ sessionId: session.id, trigger: "manual" })
+      expect(kept).toMatchObject({ git: null, metadata: { gitError: { code: "UNAVAILABLE" } } })
+      const [line] = await travel.store.sessions.listLogs(session.id)
+      expect(line?.message).toContain("git status did not answer")
+    }
+  })
+
+  it("stop at once when whoever asked for them does not want them any more", async () => {
+    const program = join(travel.stateDirectory, "git hangs")
+    writeFileSync(program, "#!/bin/sh\nexec sleep 30\n", { mode: 0o755 })
+    const stop = new AbortController()
+    const reading = readGitFacts({ workspacePath: travel.workspace, environment, program, signal: stop.signal })
+    stop.abort()
+    await expect(reading).rejects.toMatchObject({ code: "CANCELLED" })
+    const late = { workspacePath: travel.workspace, environment, program, signal: stop.signal }
+    await expect(readGitFacts(late)).rejects.toMatchObject({ code: "CANCELLED" })
   })
 })

@@ -4,7 +4,7 @@
  */
 import { existsSync, statSync } from "node:fs"
 import { join, resolve } from "node:path"
-import type { GitFacts } from "@ku0/agent-runtime-core"
+import { type GitFacts, KeepupError } from "@ku0/agent-runtime-core"
 import { createGit } from "../snapshot/git-process.js"
 import { findUserRepository, readText, type UserRepository } from "../snapshot/user-repository.js"
 
@@ -13,7 +13,11 @@ export interface ReadGitFactsOptions {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly program?: string
   readonly signal?: AbortSignal
+  /** How long git may take; 10 s unless told. */
+  readonly timeLimitMs?: number
 }
+
+const defaultTimeLimitMs = 10_000
 
 /** Files whose presence means that git is in the middle of something. */
 const operations: readonly (readonly [file: string, name: string])[] = [
@@ -25,7 +29,7 @@ const operations: readonly (readonly [file: string, name: string])[] = [
   ["BISECT_LOG", "bisect"],
 ]
 
-/** `null` where there is no repository. Throws if git can't be started. */
+/** `null` where there is no repository. Throws if git can't be started, or does not answer in time. */
 export async function readGitFacts(options: ReadGitFactsOptions): Promise<GitFacts | null> {
   const repository = findUserRepository(options.workspacePath)
   if (repository === undefined) return null
@@ -64,18 +68,16 @@ async function readStatus(
     gitDirectory: repository.gitDirectory,
     ...(options.program !== undefined && { program: options.program }),
   })
-  const { stdout } = await git.run(
-    [
-      "status",
-      "--porcelain=v2",
-      "--branch",
-      "-z",
-      "--untracked-files=normal",
-      "--ignore-submodules=dirty",
-      "--no-renames",
-    ],
-    { workTree: repository.root, ...(options.signal !== undefined && { signal: options.signal }) },
-  )
+  const args = [
+    "status",
+    "--porcelain=v2",
+    "--branch",
+    "-z",
+    "--untracked-files=normal",
+    "--ignore-submodules=dirty",
+    "--no-renames",
+  ]
+  const { stdout } = await withinLimit(options, (signal) => git.run(args, { workTree: repository.root, signal }))
   let branch: string | null = null
   let head: string | null = null
   let uncommitted = 0
@@ -96,4 +98,35 @@ function branchDuringRebase({ gitDirectory }: UserRepository): string | null {
     if (name !== undefined) return name.replace("refs/heads/", "")
   }
   return null
+}
+
+/** Whatever git waits for, and whoever it started, a checkpoint does not wait with it. */
+async function withinLimit<Result>(
+  { signal, timeLimitMs = defaultTimeLimitMs }: ReadGitFactsOptions,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const stop = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  let cancel: (() => void) | undefined
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooSlow(timeLimitMs)), timeLimitMs)
+    cancel = () => reject(new KeepupError("CANCELLED", "git was stopped before it ended."))
+    if (signal?.aborted) cancel()
+    signal?.addEventListener("abort", cancel)
+  })
+  const running = work(stop.signal)
+  running.catch(() => undefined) // when the time is over nobody asks for it any more
+  try {
+    return await Promise.race([running, over])
+  } finally {
+    clearTimeout(timer)
+    if (cancel !== undefined) signal?.removeEventListener("abort", cancel)
+    stop.abort()
+  }
+}
+
+function tooSlow(limitMs: number): KeepupError {
+  return new KeepupError("UNAVAILABLE", `git status did not answer within ${limitMs / 1000} s.`, {
+    hint: "See what holds git up in the workspace; the files are kept all the same.",
+  })
 }
