@@ -126,8 +126,8 @@ export interface CheckpointStore {
   /** Newest first. */
   list(sessionId: SessionId, options?: { limit?: number; before?: number }): Promise<Checkpoint[]>
   setPinned(id: CheckpointId, pinned: boolean): Promise<Checkpoint>
-  /** Removes the records; the log keeps its entries, numbers are not used again. */
-  delete(ids: readonly CheckpointId[]): Promise<number>
+  /** Removes the records and says so in the log, which keeps its entries; numbers are not used again. */
+  delete(ids: readonly CheckpointId[], options?: { lease?: Lease }): Promise<number>
 }
 
 export interface TakeLeaseOptions {

@@ -7,7 +7,9 @@ import {
   checkpointTriggers,
   type EntryDraft,
   type EventData,
+  event,
   KeepupError,
+  type Lease,
   type SessionId,
 } from "@ku0/agent-runtime-core"
 import { appendEntries, lockSession } from "../session/append-entries.js"
@@ -127,20 +129,48 @@ export function createCheckpointStore(context: StoreContext): CheckpointStore {
     return await get(id)
   }
 
-  async function remove(ids: readonly CheckpointId[]): Promise<number> {
-    return await driver.transaction("delete-checkpoints", async (tx) => {
-      let removed = 0
-      for (const id of ids) {
-        const row = await tx.get("SELECT session_id FROM session_checkpoints WHERE id = ?", [id])
+  async function remove(ids: readonly CheckpointId[], options: { lease?: Lease } = {}): Promise<number> {
+    const sessions = new Set<SessionId>()
+    const count = await driver.transaction("delete-checkpoints", async (tx) => {
+      const bySession = new Map<SessionId, { id: CheckpointId; sizeBytes: number }[]>()
+      for (const id of new Set(ids)) {
+        const row = await tx.get("SELECT session_id, size_bytes FROM session_checkpoints WHERE id = ?", [id])
         if (row === undefined) continue
-        if ((await tx.run("DELETE FROM session_checkpoints WHERE id = ?", [id])) === 0) continue // someone was faster
-        await tx.run("UPDATE sessions SET checkpoint_count = checkpoint_count - 1 WHERE id = ?", [
-          row["session_id"] as string,
-        ])
-        removed++
+        const sessionId = row["session_id"] as SessionId
+        const gone = bySession.get(sessionId) ?? []
+        bySession.set(sessionId, [...gone, { id, sizeBytes: Number(row["size_bytes"]) }])
+      }
+      let removed = 0
+      for (const [sessionId, gone] of [...bySession].toSorted()) {
+        sessions.add(sessionId)
+        removed += await removeOf(tx, sessionId, gone, options)
       }
       return removed
     })
+    for (const id of sessions) for (const wake of context.onAppended) wake(id)
+    return count
+  }
+
+  /** Of one session, with the entry that says so. A session that was deleted itself has nobody to tell. */
+  async function removeOf(
+    tx: SqlRunner,
+    sessionId: SessionId,
+    wanted: readonly { id: CheckpointId; sizeBytes: number }[],
+    options: { lease?: Lease },
+  ): Promise<number> {
+    const isThere = await tx.get("SELECT 1 FROM sessions WHERE id = ? AND deleted_at IS NULL", [sessionId])
+    const session = isThere && (await lockSession(context, tx, sessionId))
+    const gone: (typeof wanted)[number][] = []
+    for (const one of wanted) {
+      await refuseUnderWay(tx, one.id)
+      if ((await tx.run("DELETE FROM session_checkpoints WHERE id = ?", [one.id])) > 0) gone.push(one) // else someone was faster
+    }
+    await tx.run("UPDATE sessions SET checkpoint_count = checkpoint_count - ? WHERE id = ?", [gone.length, sessionId])
+    if (session === undefined || gone.length === 0) return gone.length
+    const freedBytes = gone.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+    const pruned = event("checkpoint:pruned", { checkpointIds: gone.map(({ id }) => id), freedBytes })
+    await appendEntries(context, tx, session, [pruned], options)
+    return gone.length
   }
 
   return { create, get, find, resolve, list, setPinned, delete: remove }
@@ -156,6 +186,18 @@ function notATrigger(trigger: string): KeepupError {
 function sizeOf(state: PreparedState, changed: readonly EntryDraft[]): number {
   const isNew = new Set(changed.flatMap(({ data }) => Object.keys((data as EventData<"state:changed">).set)))
   return state.reduce((sum, { key, blob }) => sum + (isNew.has(key) ? (blob?.sizeBytes ?? 0) : 0), 0)
+}
+
+/** A restore that is not over yet may need it to go on, or to go back. */
+async function refuseUnderWay(tx: SqlRunner, id: CheckpointId): Promise<void> {
+  const restore = await tx.get(
+    "SELECT id FROM restores WHERE status = 'started' AND (checkpoint_id = ? OR safety_checkpoint_id = ?)",
+    [id, id],
+  )
+  if (restore === undefined) return
+  throw new KeepupError("CONFLICT", `Checkpoint ${id} is part of a restore that is not over.`, {
+    hint: "The next keepup command finishes the restore or takes it back; delete the checkpoint after that.",
+  })
 }
 
 async function nextNumber(tx: SqlRunner, sessionId: SessionId): Promise<number> {

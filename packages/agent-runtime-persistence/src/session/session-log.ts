@@ -104,6 +104,7 @@ export function createSessionLog(context: StoreContext): SessionLog {
         yield entry
         after = entry.seq
       }
+      if (page.length === 0) await head(sessionId) // throws when there is nothing to wait for any more
       if (page.length < pageSize) await nextAppend(sessionId, options.signal, options.pollMs ?? defaultPollMs)
     }
   }

@@ -17,7 +17,7 @@ export const deleteCommand: Command = {
     { flags: "-y, --yes", summary: "do not ask" },
   ],
   examples: [{ command: "keepup checkpoint delete 2 3", does: "Two that nobody needs" }],
-  exits: ["NOT_FOUND", "CONFLICT"],
+  exits: ["NOT_FOUND", "SESSION_RUNNING", "CONFLICT"],
   async run(context, input) {
     const session = await getSession(context)
     const { store } = await context.openRuntime()

@@ -65,6 +65,25 @@ export function describeCheckpoints(fixture: StoreFixture): void {
       expect((await store.log.read(sessionId)).filter(({ type }) => type === "checkpoint:created")).toHaveLength(3)
     })
 
+    it("says in the log what was deleted, and deletes nothing of a session that someone else holds", async () => {
+      const store = await fixture.open()
+      const { id: sessionId } = await createSession(store)
+      const take = async () => await store.checkpoints.create({ sessionId, trigger: "manual", state: { x: 1 } })
+      const [one, two] = [await take(), await take()]
+      expect(await store.checkpoints.delete([one.id, one.id])).toBe(1)
+      const last = async () => (await store.log.read(sessionId)).at(-1)
+      const data = { checkpointIds: [one.id], freedBytes: one.sizeBytes }
+      expect(await last()).toMatchObject({ type: "checkpoint:pruned", data })
+      expect(await store.checkpoints.delete([one.id])).toBe(0)
+      const lease = await store.leases.take(`session:${sessionId}`, { purpose: "run" })
+      await expectCode(store.checkpoints.delete([two.id]), "SESSION_RUNNING")
+      expect(await store.checkpoints.find(two.id)).toBeDefined()
+      expect(await store.checkpoints.delete([two.id], { lease })).toBe(1)
+      await lease.release()
+      expect(await last()).toMatchObject({ type: "checkpoint:pruned", data: { checkpointIds: [two.id] } })
+      expect((await store.sessions.get(sessionId)).checkpointCount).toBe(0)
+    })
+
     it("keeps names unique in a session and free in others", async () => {
       const store = await fixture.open()
       const one = await createSession(store)

@@ -1,4 +1,4 @@
-import type { EntryDraft } from "@ku0/agent-runtime-core"
+import type { EntryDraft, SessionId } from "@ku0/agent-runtime-core"
 import { describe, expect, it } from "vitest"
 import type { StoreFixture } from "../store-contract.js"
 import { createClock, createSession, expectCode, user } from "./samples.js"
@@ -135,6 +135,22 @@ export function describeLog(fixture: StoreFixture): void {
       }
       await tailing
       expect(seen).toEqual(Array.from({ length: 30 }, (_, i) => i + 2))
+    })
+
+    it("ends with a clear error for who follows a session that is deleted, or was never there", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      const { signal } = new AbortController()
+      const follow = async (followed: SessionId, seen: number[]) => {
+        for await (const { seq } of store.log.tail(followed, { after: 0, signal, pollMs: 5 })) {
+          seen.push(seq)
+          if (seq === 1) await store.sessions.delete(id)
+        }
+      }
+      const seen: number[] = []
+      await expectCode(follow(id, seen), "NOT_FOUND", /no session/)
+      expect(seen).toEqual([1])
+      await expectCode(follow("gone" as SessionId, []), "NOT_FOUND", /no session/)
     })
 
     it("refuses places, versions and times that are no whole numbers, so that no gap can come of them", async () => {
