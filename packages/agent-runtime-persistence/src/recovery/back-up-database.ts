@@ -1,6 +1,7 @@
-/** A copy of the database file and its log, byte for byte, made while nobody can write. */
-import { closeSync, constants, copyFileSync, existsSync, fsyncSync, openSync } from "node:fs"
+/** A copy of the database file and its log, byte for byte, made while nobody can write. Half a copy never has its name. */
+import { closeSync, constants, copyFileSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs"
 import { dirname } from "node:path"
+import { halfCopyName, sweepHalfCopies } from "../store/half-copies.js"
 import type { SqliteDriver } from "../store/sqlite-driver.js"
 import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
 
@@ -10,10 +11,18 @@ export async function backUpDatabase({ store }: TimeTravelContext): Promise<stri
   if (driver.dialect !== "sqlite" || (driver as SqliteDriver).path === ":memory:") return undefined
   const { path } = driver as SqliteDriver
   const time = new Date(clock.now()).toISOString().replace(/[^0-9]/g, "")
+  sweepHalfCopies(path)
   const copy = freeName(`${path}.before-repair-${time}`)
-  await driver.transaction("backup", async () => {
-    for (const end of ["", "-wal"]) if (existsSync(path + end)) copyDurably(path + end, `${copy}${end}`)
-  })
+  const ends = ["-wal", ""]
+  try {
+    await driver.transaction("backup", async () => {
+      for (const end of ends) if (existsSync(path + end)) copyDurably(path + end, halfCopyName(copy + end))
+    })
+    // the file last: without it, the log beside it says nothing
+    for (const end of ends) if (existsSync(halfCopyName(copy + end))) renameSync(halfCopyName(copy + end), copy + end)
+  } finally {
+    for (const end of ends) rmSync(halfCopyName(copy + end), { force: true })
+  }
   syncPath(dirname(copy))
   return copy
 }
@@ -26,6 +35,7 @@ function freeName(wanted: string): string {
 }
 
 function copyDurably(from: string, to: string): void {
+  rmSync(to, { force: true })
   closeSync(openSync(to, "wx", 0o600))
   copyFileSync(from, to, constants.COPYFILE_FICLONE)
   syncPath(to)

@@ -6,6 +6,7 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs"
 import { dirname } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { fromFileError } from "../artifact/file-error.js"
+import { halfCopyName, sweepHalfCopies } from "./half-copies.js"
 import { type Migration, migrations, translateTypes } from "./migrations.js"
 import type { SqlDriver, SqlRunner } from "./sql-driver.js"
 import type { SqliteDriver } from "./sqlite-driver.js"
@@ -123,7 +124,8 @@ async function ownVersion(driver: SqliteDriver): Promise<number> {
 async function backUp(driver: SqliteDriver, version: number): Promise<boolean> {
   if (driver.path === ":memory:") return true
   const copy = `${driver.path}.v${version}.bak`
-  const fresh = `${copy}.${process.pid}.tmp`
+  const fresh = halfCopyName(copy)
+  sweepHalfCopies(driver.path)
   rmSync(fresh, { force: true })
   try {
     closeSync(openSync(fresh, "wx", 0o600)) // SQLite fills an empty file, and would make one that others can read
