@@ -1,0 +1,105 @@
+/** What lies over the conversation, and its keys. Escape leaves every one of them. */
+import { type ReactElement, useState } from "react"
+import type { ChatController } from "../chat-controller.js"
+import type { Key } from "../input/keys.js"
+import type {
+  ConfirmOverlay,
+  HelpOverlay,
+  Overlay,
+  SessionsOverlay,
+  TextOverlay,
+  TimelineOverlay,
+} from "../state/overlay.js"
+import { useKeys } from "./key-source.js"
+import { Lines } from "./lines.js"
+import { useLook } from "./look.js"
+import { renderConfirm, renderHelp, renderSessions, renderText } from "./overlay-lines.js"
+import { scrollBy } from "./scroll.js"
+import { renderTimelineOverlay } from "./timeline-lines.js"
+
+export interface OverlayViewProps<Shown extends Overlay = Overlay> {
+  readonly overlay: Shown
+  readonly controller: ChatController
+}
+
+export function OverlayView({ overlay, controller }: OverlayViewProps): ReactElement {
+  switch (overlay.kind) {
+    case "timeline":
+      return <TimelineView overlay={overlay} controller={controller} />
+    case "sessions":
+      return <SessionsView overlay={overlay} controller={controller} />
+    case "confirm":
+      return <ConfirmView overlay={overlay} controller={controller} />
+    default:
+      // another text begins at its top
+      return <ScrollView key={overlay.kind === "text" ? overlay.title : ""} overlay={overlay} controller={controller} />
+  }
+}
+
+function TimelineView({ overlay, controller }: OverlayViewProps<TimelineOverlay>): ReactElement {
+  const look = useLook()
+  const [isChoosing, setChoosing] = useState(false)
+  useKeys("overlay", (key) => {
+    const typed = key.text.toLowerCase()
+    if (isChoosing) {
+      if (typed === "r" || typed === "w" || key.id === "escape") setChoosing(false)
+      if (typed === "r") controller.restoreSelected()
+      if (typed === "w") controller.rewindSelected()
+      return key.id !== "ctrl-c"
+    }
+    const next = scrollBy(key, overlay.selected, Math.max(0, overlay.rows.length - 1), 10)
+    if (next !== undefined) controller.select(next)
+    else if (key.id === "enter" && overlay.rows.length > 0) setChoosing(true)
+    else if (typed === "u") controller.undo()
+    else return leaveOr(key, controller)
+    return true
+  })
+  return <Lines lines={renderTimelineOverlay(overlay, look, isChoosing)} />
+}
+
+function SessionsView({ overlay, controller }: OverlayViewProps<SessionsOverlay>): ReactElement {
+  const look = useLook()
+  useKeys("overlay", (key) => {
+    const next = scrollBy(key, overlay.selected, Math.max(0, overlay.rows.length - 1), 10)
+    if (next !== undefined) controller.select(next)
+    else if (key.id === "enter" && overlay.rows.length > 0) controller.resumeSelected()
+    else return leaveOr(key, controller)
+    return true
+  })
+  return <Lines lines={renderSessions(overlay, look)} />
+}
+
+function ConfirmView({ overlay, controller }: OverlayViewProps<ConfirmOverlay>): ReactElement {
+  const look = useLook()
+  const [scroll, setScroll] = useState(0)
+  const { lines, furthest } = renderConfirm(overlay, look, scroll)
+  useKeys("overlay", (key) => {
+    const typed = key.text.toLowerCase()
+    const next = scrollBy(key, Math.min(scroll, furthest), furthest, Math.max(1, look.rows - 6))
+    if (next !== undefined) setScroll(next)
+    else if (typed === "y") controller.confirm(true)
+    else if (typed === "n" || key.id === "escape") controller.confirm(false)
+    return key.id !== "ctrl-c"
+  })
+  return <Lines lines={lines} />
+}
+
+function ScrollView({ overlay, controller }: OverlayViewProps<HelpOverlay | TextOverlay>): ReactElement {
+  const look = useLook()
+  const [scroll, setScroll] = useState(0)
+  const { lines, furthest } =
+    overlay.kind === "help" ? renderHelp(overlay, look, scroll) : renderText(overlay, look, scroll)
+  useKeys("overlay", (key) => {
+    const next = scrollBy(key, Math.min(scroll, furthest), furthest, Math.max(1, look.rows - 6))
+    if (next !== undefined) setScroll(next)
+    else return leaveOr(key, controller)
+    return true
+  })
+  return <Lines lines={lines} />
+}
+
+/** Escape and `q` leave; Ctrl keys are the chat's, everything else does nothing. */
+function leaveOr(key: Key, controller: ChatController): boolean {
+  if (key.id === "escape" || key.text === "q") controller.closeOverlay()
+  return !key.id.startsWith("ctrl-")
+}

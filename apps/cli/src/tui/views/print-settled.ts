@@ -1,0 +1,68 @@
+/** What is printed once, above the rest, and then forgotten: each item with a space before it where a new thought begins. */
+import type { Styles } from "../../output/text.js"
+import type { ChatItem } from "../state/chat-item.js"
+import { type ChatState, settledFrom } from "../state/chat-state.js"
+import { renderItem } from "./item-lines.js"
+
+export interface SettledPrinter {
+  /** The text of everything that settled since the last call; empty if nothing did. */
+  take(state: ChatState, columns: number, styles: Styles): string
+  /** The code block that a part of an answer was cut in: the next part goes on in it. */
+  readonly openFence: string
+  readonly last: ChatItem | undefined
+}
+
+export function createSettledPrinter(): SettledPrinter {
+  let printed = 0
+  let last: ChatItem | undefined
+  let fence = ""
+  return {
+    take(state, columns, styles) {
+      const from = settledFrom(state)
+      const items = state.settled.slice(Math.max(0, printed - from))
+      printed = state.settledCount
+      const lines: string[] = []
+      for (const item of items) {
+        if (needsSpace(last, item)) lines.push("")
+        const whole = continueFence(item, fence)
+        lines.push(...renderItem(whole, columns, styles))
+        fence = whole.kind === "assistant" ? findOpenFence(whole.text) : ""
+        last = item
+      }
+      return lines.length === 0 ? "" : `${lines.join("\n")}\n`
+    },
+    get openFence() {
+      return fence
+    },
+    get last() {
+      return last
+    },
+  }
+}
+
+/** Calls stand close together, and a checkpoint close to what it was taken of. */
+export function needsSpace(before: ChatItem | undefined, item: ChatItem): boolean {
+  if (before === undefined) return false
+  if (item.kind === "assistant" && item.isContinued) return before.kind === "assistant" && /\n\s*\n$/.test(before.text)
+  if (item.kind === "tool" || item.kind === "checkpoint") {
+    return before.kind !== "tool" && before.kind !== "checkpoint"
+  }
+  return true
+}
+
+export function continueFence(item: ChatItem, fence: string): ChatItem {
+  return item.kind === "assistant" && item.isContinued && fence !== ""
+    ? { ...item, text: `${fence}\n${item.text}` }
+    : item
+}
+
+function findOpenFence(text: string): string {
+  let open = ""
+  for (const line of text.split("\n")) {
+    const mark = /^\s*(```+|~~~+)/.exec(line)?.[1]
+    if (mark === undefined) continue
+    if (open === "") open = line
+    else if (line.trim().startsWith(/(```+|~~~+)/.exec(open)?.[1] as string)) open = ""
+  }
+  return open
+}
