@@ -18,7 +18,8 @@ export interface FamilyCheckpoint extends EntryRef {
   readonly messageIndex: number
   readonly createdAt: number
   readonly pinned: boolean
-  readonly hasFiles: boolean
+  /** Compared with the snapshot before; `undefined` if it holds no files. */
+  readonly filesChanged: number | undefined
 }
 
 export interface FamilyMember {
@@ -78,8 +79,7 @@ async function readMember({ context }: Store, id: SessionId): Promise<FamilyMemb
     [id],
   )
   const checkpoints = await driver.all(
-    `SELECT id, number, name, trigger_event, entry_seq, message_index, created_at, pinned,
-       CASE WHEN snapshot IS NULL THEN 0 ELSE 1 END AS has_files
+    `SELECT id, number, name, trigger_event, entry_seq, message_index, created_at, pinned, snapshot
      FROM session_checkpoints WHERE session_id = ? ORDER BY entry_seq, number`,
     [id],
   )
@@ -100,7 +100,7 @@ async function readMember({ context }: Store, id: SessionId): Promise<FamilyMemb
       messageIndex: Number(one["message_index"]),
       createdAt: Number(one["created_at"]),
       pinned: Number(one["pinned"]) === 1,
-      hasFiles: Number(one["has_files"]) === 1,
+      filesChanged: one["snapshot"] === null ? undefined : JSON.parse(one["snapshot"] as string).filesChanged,
     })),
   }
 }

@@ -100,7 +100,13 @@ export function describeOverview(fixture: StoreFixture): void {
         expect(family.find((member) => member.id === root.id)?.checkpoints).toEqual([
           {
             ...{ id: checkpoint.id, sessionId: root.id, seq: checkpoint.entrySeq, number: 1, name: "x" },
-            ...{ trigger: "manual", messageIndex: 2, createdAt: checkpoint.createdAt, pinned: false, hasFiles: false },
+            ...{
+              trigger: "manual",
+              messageIndex: 2,
+              createdAt: checkpoint.createdAt,
+              pinned: false,
+              filesChanged: undefined,
+            },
           },
         ])
       }
