@@ -37,6 +37,8 @@ export interface ModelErrorDetails {
 
 export interface Model {
   readonly name: string
+  /** What it takes in at most, in tokens, where that is known. */
+  readonly windowTokens?: number
   /** Rejects with a KeepupError that has `ModelErrorDetails`, or with CANCELLED. `onDelta` must not throw. */
   answer(request: ModelRequest, onDelta: (text: string) => void): Promise<ModelAnswer>
 }

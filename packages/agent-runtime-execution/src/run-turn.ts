@@ -8,8 +8,8 @@ import {
   type Message,
   type ModelAnswer,
 } from "@ku0/agent-runtime-core"
-import { callModel } from "./call-model.js"
-import { fitContext } from "./context/fit-context.js"
+import { callModel, type ModelOutcome } from "./call-model.js"
+import { estimateTokens, fitContext } from "./context/fit-context.js"
 import { type PlannedCall, runCalls } from "./run-calls.js"
 import type { RunScope } from "./run-scope.js"
 import { messageAdded } from "./run-tool.js"
@@ -21,6 +21,9 @@ export interface TurnResult {
   readonly usage?: ModelAnswer["usage"]
   readonly error?: KeepupError
 }
+
+/** How often one answer is asked for with a shorter conversation. */
+const maxShortenings = 3
 
 /** Runs calls that were left open, as part of the turn that asked for them. */
 export async function finishTurn(run: RunScope, planned: readonly PlannedCall[]): Promise<TurnResult> {
@@ -34,7 +37,7 @@ export async function runTurn(run: RunScope): Promise<TurnResult> {
   const turn = run.conversation.nextTurn()
   const shorter = await fitMessages(run)
   await run.record([...shorter, event("turn:started", { runId: run.runId, turn })])
-  const called = await callModel(run, messagesToSend(run), turn)
+  const called = await askModel(run, turn)
   if (called.kind === "cancelled") return await endTurn(run, turn, [], { outcome: "cancelled" })
   if (called.kind === "failed") return await endTurn(run, turn, [], { outcome: "failed", error: called.error })
   const { content, toolCalls, usage } = called.answer
@@ -43,6 +46,19 @@ export async function runTurn(run: RunScope): Promise<TurnResult> {
   if (calls.length === 0) return await endTurn(run, turn, [messageAdded(message)], { outcome: "completed", usage })
   const planned = calls.map((call) => ({ call }))
   return await runTurnCalls(run, turn, planned, [messageAdded(message)], usage)
+}
+
+/** A conversation the model finds too long is made shorter, and it is asked again. */
+async function askModel(run: RunScope, turn: number): Promise<ModelOutcome> {
+  for (let tries = 1; ; tries++) {
+    const called = await callModel(run, messagesToSend(run), turn)
+    const isTooLong = called.kind === "failed" && called.error.details?.["contextLengthExceeded"] === true
+    if (!isTooLong || tries > maxShortenings) return called
+    const shorter = await shortenMessages(run)
+    if (run.signal.aborted) return { kind: "cancelled" }
+    if (shorter.length === 0) return called
+    await run.record(shorter)
+  }
 }
 
 /** What the model is sent: the system prompt, and a list in which every call has its result. */
@@ -58,6 +74,17 @@ async function fitMessages(run: RunScope): Promise<EventDraft[]> {
   const { signal, logger, conversation } = run
   const visible = conversation.forModel()
   return (await fitContext(conversation.messages, { ...options, ids, signal, logger, visible })).map(messageAdded)
+}
+
+/** The same when the model says that its window is smaller than we thought: then what it was sent is taken for all of it. */
+async function shortenMessages(run: RunScope): Promise<EventDraft[]> {
+  const { fitContext: options, ids } = run.options
+  const { signal, logger, conversation } = run
+  const visible = conversation.forModel()
+  const { countTokens = estimateTokens } = options ?? {}
+  const windowTokens = visible.reduce((sum, message) => sum + countTokens(message), 0)
+  const smaller = { ...options, windowTokens, reserveTokens: Math.floor(windowTokens / 4) }
+  return (await fitContext(conversation.messages, { ...smaller, ids, signal, logger, visible })).map(messageAdded)
 }
 
 async function runTurnCalls(

@@ -44,7 +44,10 @@ export interface RunSessionOptions {
   /** How often and how slowly a model that fails is asked again. */
   readonly retry?: Partial<RetryPolicy>
   readonly systemPrompt?: string
-  /** What the model can take in, in tokens. Older messages are hidden behind a summary when it fills up. */
+  /**
+   * What the model can take in, in tokens; what the model says of itself unless told. Older messages are hidden behind a
+   * summary when it fills up.
+   */
   readonly windowTokens?: number
   readonly signal?: AbortSignal
   readonly signals?: SignalSource
@@ -126,9 +129,10 @@ async function runLoop(
       ...(options.retry && { retry: options.retry }),
       ...(options.approval && { approval: options.approval }),
       ...(options.inDoubt && { inDoubt: options.inDoubt }),
-      ...(options.windowTokens !== undefined && {
-        fitContext: { windowTokens: options.windowTokens, summarise: createModelSummariser(options.model) },
-      }),
+      fitContext: {
+        windowTokens: options.windowTokens ?? options.model.windowTokens ?? Number.POSITIVE_INFINITY,
+        summarise: createModelSummariser(options.model),
+      },
     })
   } finally {
     await tracker.dispose()

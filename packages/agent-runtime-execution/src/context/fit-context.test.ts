@@ -1,4 +1,11 @@
-import { addMessage, type Message, pairToolCalls, visibleMessages } from "@ku0/agent-runtime-core"
+import {
+  addMessage,
+  KeepupError,
+  type Message,
+  type Model,
+  pairToolCalls,
+  visibleMessages,
+} from "@ku0/agent-runtime-core"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { call, ids, runLoop, tool } from "../../test/make-loop.js"
@@ -199,5 +206,48 @@ describe("createModelSummariser", () => {
     const summarise = createModelSummariser(model)
     expect(await summarise([user("task"), ...exchanges("1")], signal)).toBe("short")
     await expect(summarise([], signal)).rejects.toThrow("empty summary")
+  })
+})
+
+describe("a model that finds the conversation too long", () => {
+  const refuse = () =>
+    new KeepupError("INVALID_INPUT", "too long", { details: { retryable: false, contextLengthExceeded: true } })
+
+  /** Takes in so many messages and no more; says what it was sent. */
+  function createShortModel(limit: number) {
+    const sent: number[] = []
+    const model: Model = {
+      name: "short",
+      async answer({ messages }) {
+        sent.push(messages.length)
+        if (messages.length > limit) throw refuse()
+        return { content: "Done.", toolCalls: [] }
+      },
+    }
+    return { model, sent }
+  }
+
+  const look = tool("look", () => ({ content: "x".repeat(400) }), { hasEffects: false })
+  const looks = Array.from({ length: 8 }, () => ({ toolCalls: [call("look")] }))
+
+  test("is asked again with a shorter one, nothing is deleted, and the run goes on", async () => {
+    const log = createMemoryLog()
+    await runLoop(log, looks, { prompt: "go", tools: [look], maxSteps: 8 })
+    const before = log.state().messages.length
+    const { model, sent } = createShortModel(8)
+    expect(await runLoop(log, [], { model, tools: [look] })).toMatchObject({ outcome: "completed", answer: "Done." })
+    expect(sent[0]).toBe(before)
+    expect(sent.at(-1)).toBeLessThanOrEqual(8)
+    const { messages } = log.state()
+    expect(messages.filter(({ role }) => role === "tool")).toHaveLength(8)
+    expect(messages.some(({ role }) => role === "truncation" || role === "summary")).toBe(true)
+    expect(pairToolCalls(visibleMessages(messages))).toEqual(visibleMessages(messages))
+  })
+
+  test("ends the turn with its reason when nothing more can be hidden", async () => {
+    const { model, sent } = createShortModel(0)
+    const result = await runLoop(createMemoryLog(), [], { model, prompt: "go" })
+    expect(result).toMatchObject({ outcome: "failed", error: { message: "too long" } })
+    expect(sent).toEqual([1])
   })
 })

@@ -13,7 +13,7 @@ import {
 import type { Logger } from "@ku0/agent-runtime-telemetry"
 
 export interface FitContextOptions {
-  /** What the model can take in, in tokens. */
+  /** What the model can take in, in tokens; `Infinity` if that is not known. */
   readonly windowTokens: number
   /** Room for the answer, the system prompt and the tools. Default: a quarter of the window. */
   readonly reserveTokens?: number
@@ -35,6 +35,7 @@ const aimAt = 0.5
 /** The messages to append so that what a model may see fits: none or one. */
 export async function fitContext(messages: readonly Message[], options: FitContextOptions): Promise<Message[]> {
   const { windowTokens, reserveTokens = Math.floor(windowTokens / 4), countTokens = estimateTokens } = options
+  if (windowTokens === Number.POSITIVE_INFINITY) return []
   const room = Math.max(0, windowTokens - reserveTokens)
   const { visible = visibleMessages(messages) } = options
   const total = visible.reduce((sum, message) => sum + countTokens(message), 0)

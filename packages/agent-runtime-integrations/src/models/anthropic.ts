@@ -17,6 +17,7 @@ export function createAnthropicModel(name: string, options: CreateModelOptions):
   return createSdkModel({
     service: { model, baseUrl, keyVariables, key },
     options,
+    windowTokens: 200_000,
     connect: (fetch) => createAnthropic({ apiKey: key, baseURL: baseUrl, fetch })(name),
     // Arguments come when they are whole and checked: nobody looks at their pieces.
     providerOptions: { anthropic: { toolStreaming: false } },

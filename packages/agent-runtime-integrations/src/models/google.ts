@@ -16,6 +16,7 @@ export function createGoogleModel(name: string, options: CreateModelOptions): Mo
   return createSdkModel({
     service: { model, baseUrl, keyVariables, key },
     options,
+    windowTokens: 1_000_000,
     connect: (fetch) => createGoogleGenerativeAI({ apiKey: key, baseURL: baseUrl, fetch })(name),
   })
 }

@@ -15,6 +15,7 @@ export function createOpenAiModel(name: string, options: CreateModelOptions): Mo
   return createSdkModel({
     service: { model, baseUrl, keyVariables, key },
     options,
+    windowTokens: 128_000,
     connect: (fetch) => createOpenAI({ apiKey: key, baseURL: baseUrl, fetch })(name),
     // keepup keeps the history: the service need not store it.
     providerOptions: { openai: { store: false } },

@@ -21,6 +21,8 @@ export interface SdkModelOptions {
   readonly providerOptions?: LanguageModelV3CallOptions["providerOptions"]
   /** The last word on the prompt, for what only one service knows. */
   readonly shapePrompt?: (prompt: LanguageModelV3Prompt) => LanguageModelV3Prompt
+  /** What models of this service usually take in, in tokens: a small one rather than a large one. */
+  readonly windowTokens?: number
   /** Set where a service would otherwise change the tools' schemas. */
   readonly strictTools?: boolean
 }
@@ -35,8 +37,10 @@ export function createSdkModel({ service, options, connect, ...settings }: SdkMo
   const sdk = connect(fetch)
   const { maxOutputTokens, prices } = options
   const { providerOptions, shapePrompt, strictTools } = settings
+  const windowTokens = options.windowTokens ?? settings.windowTokens
   return {
     name: service.model,
+    ...(windowTokens === undefined ? {} : { windowTokens }),
     async answer(request, onDelta) {
       if (request.signal.aborted) throw cancelled(service)
       const names = createToolNames(request.tools)

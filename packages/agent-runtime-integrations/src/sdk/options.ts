@@ -21,6 +21,8 @@ export interface CreateModelOptions {
   /** Without it, answers carry tokens and no cost. */
   readonly prices?: ModelPrices
   readonly maxOutputTokens?: number
+  /** What the model takes in at most, in tokens; what is usual at the service unless told. */
+  readonly windowTokens?: number
   /** How long the service may send nothing at all; five minutes unless told. */
   readonly idleTimeoutMs?: number
 }
