@@ -11,6 +11,8 @@ if (existsSync(main)) {
     ["--import", "tsx", "--conditions=@ku0/source", main, ...process.argv.slice(2)],
     {
       stdio: "inherit",
+      // how components are compiled stands there
+      env: { ...process.env, TSX_TSCONFIG_PATH: join(root, "apps/cli/tsconfig.json") },
     },
   )
   process.exitCode = result.status ?? 1

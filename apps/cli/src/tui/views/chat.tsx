@@ -16,7 +16,7 @@ import { Lines } from "./lines.js"
 import { LiveItems } from "./live-items.js"
 import { type Look, useLook } from "./look.js"
 import { OverlayView } from "./overlay-view.js"
-import { createSettledPrinter, type SettledPrinter } from "./print-settled.js"
+import { createSettledPrinter, openFenceAfter, type SettledPrinter } from "./print-settled.js"
 import { QuestionBox } from "./question-box.js"
 import { renderStatus } from "./status-line.js"
 
@@ -27,7 +27,7 @@ export function Chat({ controller }: { readonly controller: ChatController }): R
     useCallback((listener: () => void) => controller.subscribe(listener), [controller]),
     useCallback(() => controller.getState(), [controller]),
   )
-  const printer = usePrinted(state, look)
+  usePrinted(state, look)
   const { exit } = useApp()
   const hasLeft = state.phase === "left"
   useEffect(() => {
@@ -45,13 +45,16 @@ export function Chat({ controller }: { readonly controller: ChatController }): R
   })
   if (hasLeft) return null
   const { overlay, question } = state
+  const isContinued = state.live[0]?.kind === "assistant" && state.live[0].isContinued
+  const openFence = isContinued ? openFenceAfter(state.settled) : ""
+  const isQuiet = state.phase === "idle" || state.phase === "elsewhere"
   const notes = overlay === undefined ? renderNotes(state, look) : []
   const room = splitRoom(rows, notes.length, question !== undefined)
   return (
     <Box flexDirection="column">
       {overlay === undefined && (
         <>
-          <LiveItems items={state.live} before={printer.last} openFence={printer.openFence} height={room.live} />
+          <LiveItems items={state.live} before={state.settled.at(-1)} openFence={openFence} height={room.live} />
           {question === undefined && (
             <Activity
               phase={state.phase}
@@ -62,7 +65,7 @@ export function Chat({ controller }: { readonly controller: ChatController }): R
           )}
           <Lines lines={notes} />
           {question === undefined ? (
-            <Lines lines={[styles.dim("─".repeat(Math.max(1, columns - 1)))]} />
+            <Lines lines={[...(isQuiet ? [""] : []), styles.dim("─".repeat(Math.max(1, columns - 1)))]} />
           ) : (
             <QuestionBox key={question.title} question={question} controller={controller} height={room.question} />
           )}
@@ -84,7 +87,7 @@ export function Chat({ controller }: { readonly controller: ChatController }): R
 }
 
 /** Prints what settled since the last time, once, when the lines that are drawn again no longer hold it. */
-function usePrinted(state: ChatState, { columns, styles }: Look): SettledPrinter {
+function usePrinted(state: ChatState, { columns, styles }: Look): void {
   const { write } = useStdout()
   const printer = useRef<SettledPrinter | undefined>(undefined)
   printer.current ??= createSettledPrinter()
@@ -92,7 +95,6 @@ function usePrinted(state: ChatState, { columns, styles }: Look): SettledPrinter
     const text = printer.current?.take(state, columns, styles) ?? ""
     if (text !== "") write(text)
   }, [state, columns, styles, write])
-  return printer.current
 }
 
 /** The list of what is to be done while the agent works, and the messages that wait. */

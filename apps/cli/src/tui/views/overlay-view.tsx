@@ -12,7 +12,7 @@ import type {
 } from "../state/overlay.js"
 import { useKeys } from "./key-source.js"
 import { Lines } from "./lines.js"
-import { useLook } from "./look.js"
+import { type Look, useLook } from "./look.js"
 import { renderConfirm, renderHelp, renderSessions, renderText } from "./overlay-lines.js"
 import { scrollBy } from "./scroll.js"
 import { renderTimelineOverlay } from "./timeline-lines.js"
@@ -37,7 +37,7 @@ export function OverlayView({ overlay, controller }: OverlayViewProps): ReactEle
 }
 
 function TimelineView({ overlay, controller }: OverlayViewProps<TimelineOverlay>): ReactElement {
-  const look = useLook()
+  const look = useOverlayLook()
   const [isChoosing, setChoosing] = useState(false)
   useKeys("overlay", (key) => {
     const typed = key.text.toLowerCase()
@@ -54,11 +54,11 @@ function TimelineView({ overlay, controller }: OverlayViewProps<TimelineOverlay>
     else return leaveOr(key, controller)
     return true
   })
-  return <Lines lines={renderTimelineOverlay(overlay, look, isChoosing)} />
+  return <Lines lines={["", ...renderTimelineOverlay(overlay, look, isChoosing)]} />
 }
 
 function SessionsView({ overlay, controller }: OverlayViewProps<SessionsOverlay>): ReactElement {
-  const look = useLook()
+  const look = useOverlayLook()
   useKeys("overlay", (key) => {
     const next = scrollBy(key, overlay.selected, Math.max(0, overlay.rows.length - 1), 10)
     if (next !== undefined) controller.select(next)
@@ -66,11 +66,11 @@ function SessionsView({ overlay, controller }: OverlayViewProps<SessionsOverlay>
     else return leaveOr(key, controller)
     return true
   })
-  return <Lines lines={renderSessions(overlay, look)} />
+  return <Lines lines={["", ...renderSessions(overlay, look)]} />
 }
 
 function ConfirmView({ overlay, controller }: OverlayViewProps<ConfirmOverlay>): ReactElement {
-  const look = useLook()
+  const look = useOverlayLook()
   const [scroll, setScroll] = useState(0)
   const { lines, furthest } = renderConfirm(overlay, look, scroll)
   useKeys("overlay", (key) => {
@@ -81,11 +81,11 @@ function ConfirmView({ overlay, controller }: OverlayViewProps<ConfirmOverlay>):
     else if (typed === "n" || key.id === "escape") controller.confirm(false)
     return key.id !== "ctrl-c"
   })
-  return <Lines lines={lines} />
+  return <Lines lines={["", ...lines]} />
 }
 
 function ScrollView({ overlay, controller }: OverlayViewProps<HelpOverlay | TextOverlay>): ReactElement {
-  const look = useLook()
+  const look = useOverlayLook()
   const [scroll, setScroll] = useState(0)
   const { lines, furthest } =
     overlay.kind === "help" ? renderHelp(overlay, look, scroll) : renderText(overlay, look, scroll)
@@ -95,11 +95,17 @@ function ScrollView({ overlay, controller }: OverlayViewProps<HelpOverlay | Text
     else return leaveOr(key, controller)
     return true
   })
-  return <Lines lines={lines} />
+  return <Lines lines={["", ...lines]} />
 }
 
 /** Escape and `q` leave; Ctrl keys are the chat's, everything else does nothing. */
 function leaveOr(key: Key, controller: ChatController): boolean {
   if (key.id === "escape" || key.text === "q") controller.closeOverlay()
   return !key.id.startsWith("ctrl-")
+}
+
+/** One row less: the first one keeps it apart from the conversation. */
+function useOverlayLook(): Look {
+  const look = useLook()
+  return { ...look, rows: look.rows - 1 }
 }

@@ -7,9 +7,6 @@ import { renderItem } from "./item-lines.js"
 export interface SettledPrinter {
   /** The text of everything that settled since the last call; empty if nothing did. */
   take(state: ChatState, columns: number, styles: Styles): string
-  /** The code block that a part of an answer was cut in: the next part goes on in it. */
-  readonly openFence: string
-  readonly last: ChatItem | undefined
 }
 
 export function createSettledPrinter(): SettledPrinter {
@@ -31,12 +28,6 @@ export function createSettledPrinter(): SettledPrinter {
       }
       return lines.length === 0 ? "" : `${lines.join("\n")}\n`
     },
-    get openFence() {
-      return fence
-    },
-    get last() {
-      return last
-    },
   }
 }
 
@@ -48,6 +39,13 @@ export function needsSpace(before: ChatItem | undefined, item: ChatItem): boolea
     return before.kind !== "tool" && before.kind !== "checkpoint"
   }
   return true
+}
+
+/** The code block that the last part of an answer was cut in: the next part goes on in it. Empty if in none. */
+export function openFenceAfter(settled: readonly ChatItem[]): string {
+  const start = settled.findLastIndex((item) => item.kind !== "assistant" || !item.isContinued)
+  const parts = settled.slice(Math.max(0, start)).flatMap((item) => (item.kind === "assistant" ? [item.text] : []))
+  return findOpenFence(parts.join(""))
 }
 
 export function continueFence(item: ChatItem, fence: string): ChatItem {

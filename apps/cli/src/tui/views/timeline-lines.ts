@@ -1,8 +1,9 @@
 /** The timeline to walk through: checkpoints with their branches, beside them (below, where it is narrow) what changed since. */
 import { cut, oneLine, pad, type Styles, textWidth } from "../../output/text.js"
 import { relativeTime } from "../../output/time.js"
-import { renderPatch, renderPlain } from "../render/patch.js"
+import { renderPatch } from "../render/patch.js"
 import type { DiffPreview, TimelineOverlay, TimelineRow } from "../state/overlay.js"
+import { plainLines } from "./item-lines.js"
 import type { Look } from "./look.js"
 
 /** From this width on the preview stands beside the list. */
@@ -82,7 +83,7 @@ function renderRow(row: TimelineRow, isSelected: boolean, look: Look, width: num
 
 function renderPreview(preview: DiffPreview, width: number, room: number, styles: Styles): string[] {
   if (preview.status === "loading") return [styles.dim("Comparing…")]
-  const stat = renderPlain(preview.stat, width)
+  const stat = plainLines(preview.stat.trimEnd(), width)
   if (preview.status === "failed") return stat.slice(0, room).map((line) => styles.red(line))
   const patch = preview.patch === "" ? [] : ["", ...renderPatch(preview.patch, width, styles.isOn)]
   const lines = [...stat, ...patch]
