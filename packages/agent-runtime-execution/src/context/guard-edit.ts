@@ -6,9 +6,13 @@ import type { FileContextHandle } from "./file-context-tracker.js"
 export function guardEdit(context: FileContextHandle | undefined, paths: readonly string[]): void {
   const stale = [...new Set(paths)].filter((path) => context?.isStale(path) === true)
   if (stale.length === 0) return
-  const names = stale.map((path) => context?.getEntry(path)?.path ?? path)
+  throw staleError(stale.map((path) => context?.getEntry(path)?.path ?? path))
+}
+
+/** The refusal, with every path. */
+export function staleError(names: readonly string[]): KeepupError {
   const list = names.map((name) => `\n- ${name}`).join("")
-  throw new KeepupError("CONFLICT", `Stale file context detected. Reload before editing:${list}`, {
+  return new KeepupError("CONFLICT", `Stale file context detected. Reload before editing:${list}`, {
     hint: "Read the files again, then edit them. Nothing was changed.",
     details: { paths: names },
   })

@@ -1,13 +1,15 @@
 /** Changes several files as one: all of them, or none. */
 
 import { hashContent } from "../context/content-hash.js"
-import { guardEdit } from "../context/guard-edit.js"
+import { guardEdit, staleError } from "../context/guard-edit.js"
 import { diskFiles, type FileOperations, type PreparedWrite } from "./file-operations.js"
 import type { FileToolOptions } from "./tool-options.js"
 
 export interface FileWrite {
   /** Absolute and real. */
   readonly path: string
+  /** From the workspace, for people. */
+  readonly name: string
   /** What the change was made from; `undefined` if there was no file. */
   readonly before: Buffer | undefined
   readonly after: Buffer
@@ -31,6 +33,7 @@ export async function commitFiles(writes: readonly FileWrite[], options: FileToo
       context,
       writes.map(({ path }) => path),
     )
+    await requireUnchanged(files, writes)
     for (const [index, write] of writes.entries()) {
       context?.beginWrite(write.path, write.after)
       done.push(write)
@@ -45,6 +48,17 @@ export async function commitFiles(writes: readonly FileWrite[], options: FileToo
     throw error
   }
   for (const { path, after } of writes) context?.markWrite(path, after)
+}
+
+/** The change was made from what was there a moment ago: a file that is another one now, known or not, is stale too. */
+async function requireUnchanged(files: FileOperations, writes: readonly FileWrite[]): Promise<void> {
+  const changed: string[] = []
+  for (const { path, name, before } of writes) {
+    const now = await files.read(path)
+    const isSame = now === undefined || before === undefined ? now === before : now.equals(before)
+    if (!isSame) changed.push(name)
+  }
+  if (changed.length > 0) throw staleError(changed)
 }
 
 /** The one whose swap failed still has its old content: nothing to do for it. */

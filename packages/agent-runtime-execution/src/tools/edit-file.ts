@@ -79,7 +79,7 @@ export function createEditFileTool(options: FileToolOptions): Tool {
       for (const [path, { name, edits }] of groups) {
         const before = await files.read(path)
         if (before === undefined) throw missingFile(name)
-        writes.push({ path, before, after: Buffer.from(applyEdits(decodeText(before, name), edits, name)) })
+        writes.push({ path, name, before, after: Buffer.from(applyEdits(decodeText(before, name), edits, name)) })
       }
       await commitFiles(writes, options)
       const counts = [...groups.values()].map(({ name, edits }) => `${name} (${edits.length})`)

@@ -205,6 +205,20 @@ describe("edit_file", () => {
     expect(readdirSync(folder.path)).toEqual(["a.txt"])
   })
 
+  test("notices a change at the last moment of a file nobody had read, and names it", async () => {
+    folder.put("a.txt", "one")
+    folder.put("sub/b.txt", "one")
+    const files = meddling(() => folder.put("sub/b.txt", "one, by someone"))
+    const edits = ["a.txt", "sub/b.txt"].map((path) => ({ path, oldText: "one", newText: "two" }))
+    const refused = { code: "CONFLICT", message: "Stale file context detected. Reload before editing:\n- sub/b.txt" }
+    await expect(use(createEditFileTool({ ...options(), files }), { edits })).rejects.toMatchObject(refused)
+    const made = meddling(() => folder.put("new.txt", "by someone"))
+    const writing = use(createWriteFileTool({ ...options(), files: made }), { path: "new.txt", content: "mine" })
+    await expect(writing).rejects.toMatchObject({ code: "CONFLICT" })
+    const contents = ["a.txt", "sub/b.txt", "new.txt"].map((path) => folder.read(path))
+    expect(contents).toEqual(["one", "one, by someone", "by someone"])
+  })
+
   test("takes back what it did when a later file can't be changed", async () => {
     for (const path of ["a.txt", "b.txt"]) {
       folder.put(path, "one")

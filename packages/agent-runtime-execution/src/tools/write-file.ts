@@ -42,7 +42,7 @@ export function createWriteFileTool(options: FileToolOptions): Tool {
       const place = await workspace.resolve(path)
       const before = await files.read(place.absolute)
       const after = Buffer.from(content)
-      await commitFiles([{ path: place.absolute, before, after }], options)
+      await commitFiles([{ path: place.absolute, name: place.relative, before, after }], options)
       return { content: `${before === undefined ? "Made" : "Replaced"} ${place.relative} (${after.length} bytes).` }
     },
   }
