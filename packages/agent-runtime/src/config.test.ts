@@ -36,6 +36,7 @@ describe("settings", () => {
       "handoff.path": "",
       model: "",
       approval: "ask",
+      "approval.rules": [],
     })
     expect(settings.map(({ source }) => source)).toEqual(configKeys.map(() => "default"))
     expect(Object.isFrozen(config)).toBe(true)
@@ -68,6 +69,7 @@ describe("settings", () => {
       "handoff.path": "KEEPUP_HANDOFF_PATH",
       model: "KEEPUP_MODEL",
       approval: "KEEPUP_APPROVAL",
+      "approval.rules": "KEEPUP_APPROVAL_RULES",
     })
   })
 
@@ -81,6 +83,7 @@ describe("settings", () => {
   it.each<[ConfigKey, unknown, unknown]>([
     ["storage", "project", "project"],
     ["approval", "auto", "auto"],
+    ["approval.rules", "deny * secrets/**, ask run_command", ["deny * secrets/**", "ask run_command"]],
     ["model", "openai/gpt", "openai/gpt"],
     ["handoff.path", ".agents/{branch}.md", ".agents/{branch}.md"],
     ["checkpoint.on", "run.ended, phase.ended ,", ["run.ended", "phase.ended"]],
@@ -105,6 +108,8 @@ describe("settings", () => {
     ["storage", "cloud"],
     ["storage", 1],
     ["approval", ""],
+    ["approval.rules", "forbid write_file"],
+    ["approval.rules", ["deny"]],
     ["model", 7],
     ["handoff.path", null],
     ["checkpoint.on", 7],

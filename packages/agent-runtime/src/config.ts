@@ -3,6 +3,7 @@
  * Pure: apps hand in what they read. Every key is in the table below, with what it accepts.
  */
 import { KeepupError } from "@ku0/agent-runtime-core"
+import type { ApprovalRule } from "@ku0/agent-runtime-execution"
 
 export interface Config {
   readonly storage: "user" | "project"
@@ -18,6 +19,8 @@ export interface Config {
   /** `provider/name`. */
   readonly model: string
   readonly approval: "ask" | "auto" | "deny"
+  /** `DECISION TOOL [PATH]` each, for example `deny * secrets/**`; the first that fits counts. */
+  readonly "approval.rules": readonly string[]
 }
 
 export type ConfigKey = keyof Config
@@ -74,6 +77,11 @@ export const configRules: Readonly<Record<ConfigKey, Rule>> = {
     fallback: "ask",
     description: "what a tool with effects needs: ask, auto, deny",
     parse: oneOf("ask", "auto", "deny"),
+  },
+  "approval.rules": {
+    fallback: [],
+    description: "exceptions, each DECISION TOOL [PATH], such as: deny * secrets/**",
+    parse: rules,
   },
 }
 
@@ -148,6 +156,23 @@ function list(value: unknown): readonly string[] | undefined {
     .split(",")
     .map((item) => item.trim())
     .filter((item) => item !== "")
+}
+
+function rules(value: unknown): readonly string[] | undefined {
+  const words = list(value)
+  return words?.every((rule) => findRule(rule) !== undefined) === true ? words : undefined
+}
+
+/** `deny write_file docs/**` → a rule; the path may be left out. */
+function findRule(text: string): ApprovalRule | undefined {
+  const [, decision, tool, path] = /^(ask|auto|deny)\s+(\S+)(?:\s+(.*\S))?\s*$/.exec(text) ?? []
+  if (decision === undefined || tool === undefined) return undefined
+  return { decision: decision as ApprovalRule["decision"], tool, ...(path === undefined ? {} : { path }) }
+}
+
+/** The rules of the setting, as the agent takes them. */
+export function approvalRules(config: Pick<Config, "approval.rules">): ApprovalRule[] {
+  return config["approval.rules"].flatMap((text) => findRule(text) ?? [])
 }
 
 function count(value: unknown): number | undefined {

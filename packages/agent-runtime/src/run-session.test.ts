@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { type Entry, event } from "@ku0/agent-runtime-core"
 import { createScriptedModel, type ScriptedAnswer } from "@ku0/agent-runtime-execution"
 import { afterEach, beforeEach, expect, it } from "vitest"
+import { type Config, resolveConfig } from "./config.js"
 import { openRuntime, type Runtime } from "./open-runtime.js"
 import { requestPause } from "./pause-session.js"
 import { runSession } from "./run-session.js"
@@ -21,8 +22,9 @@ afterEach(async () => {
   rmSync(root, { recursive: true })
 })
 
-const open = () =>
+const open = (config?: Config) =>
   openRuntime({
+    ...(config && { config }),
     stateDirectory: join(root, "state"),
     workspacePath: join(root, "workspace"),
     environment: { PATH: process.env["PATH"] },
@@ -186,4 +188,36 @@ it("lets go of the session and keeps the run's result when the last save fails",
   expect(run.outcome).toBe("completed")
   expect(warnings.join()).toContain("the disk is full")
   expect(await runtime.store.leases.find(`workspace:${runtime.workspacePath}`)).toBeUndefined()
+})
+
+it("minds the rules of the settings for a tool and a path, and lets a caller have its own", async () => {
+  await runtime.close()
+  const config = resolveConfig({
+    flags: { "approval.rules": ["deny * secrets/**", "deny write_file fixed.txt"] },
+  }).config
+  runtime = await open(config)
+  writeFileSync(join(root, "workspace", "open.txt"), "needle")
+  mkdirSync(join(root, "workspace", "secrets"))
+  writeFileSync(join(root, "workspace", "secrets", "key"), "needle")
+  const calls = [
+    { name: "read_file", arguments: { path: "secrets/key" } },
+    { name: "write_file", arguments: { path: "./sub/../fixed.txt", content: "x" } },
+    { name: "search_files", arguments: { pattern: "needle" } },
+    { name: "write_file", arguments: { path: "free.txt", content: "x" } },
+  ]
+  const { session } = await runSession(runtime, {
+    model: model({ toolCalls: calls }, { content: "Done." }),
+    prompt: "go",
+  })
+  const said = (await runtime.store.log.fold(await runtime.store.log.head(session.id))).messages
+  expect(said.flatMap((message) => (message.role === "tool" ? [message.content] : []))).toEqual([
+    expect.stringContaining("Not allowed"),
+    expect.stringContaining("Not allowed"),
+    "open.txt:1: needle",
+    "Made free.txt (1 bytes).",
+  ])
+  const own = { mode: "auto" as const, rules: [] }
+  const again = { model: model({ toolCalls: calls.slice(1, 2) }, { content: "Done." }), prompt: "go", approval: own }
+  await runSession(runtime, again)
+  expect(read("fixed.txt")).toBe("x")
 })

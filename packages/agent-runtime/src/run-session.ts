@@ -24,6 +24,7 @@ import {
 } from "@ku0/agent-runtime-execution"
 import { restoreCheckpoint, type SignalSource } from "@ku0/agent-runtime-persistence"
 import { createAgentTools } from "./agent-tools.js"
+import { approvalRules } from "./config.js"
 import { type HeldSession, holdSession } from "./hold-session.js"
 import type { Runtime } from "./open-runtime.js"
 import { isPauseRequested, withdrawPause } from "./pause-session.js"
@@ -38,6 +39,7 @@ export interface RunSessionOptions {
   readonly name?: string
   /** Go back to this checkpoint first. */
   readonly from?: Checkpoint
+  /** `auto` unless told; the rules of the settings unless it has its own. */
   readonly approval?: ApprovalOptions
   readonly inDoubt?: InDoubtPolicy | InDoubtChooser
   readonly maxSteps?: number
@@ -97,13 +99,14 @@ async function runLoop(
   options: RunSessionOptions,
 ): Promise<RunResult> {
   const { store } = runtime
+  const approval = { mode: "auto" as const, rules: approvalRules(runtime.config), ...options.approval }
   const head = await store.log.head(session.id)
   const history = await store.log.fold(head)
   const state = await store.state.get(head)
   const { tools, tracker, todo } = createAgentTools(runtime, held, {
     workspacePath: session.workspacePath,
     state,
-    ...(options.approval && { approval: options.approval }),
+    approval,
     spawnSession: spawnFrom(runtime, held, options),
     findSession: async (callId) => {
       const child = await findSpawned(runtime, session.id, callId)
@@ -127,7 +130,7 @@ async function runLoop(
       ...(options.systemPrompt !== undefined && { systemPrompt: options.systemPrompt }),
       ...(options.maxSteps !== undefined && { maxSteps: options.maxSteps }),
       ...(options.retry && { retry: options.retry }),
-      ...(options.approval && { approval: options.approval }),
+      approval,
       ...(options.inDoubt && { inDoubt: options.inDoubt }),
       fitContext: {
         windowTokens: options.windowTokens ?? options.model.windowTokens ?? Number.POSITIVE_INFINITY,
