@@ -8,6 +8,7 @@ import { spawnSync } from "node:child_process"
 import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from "node:fs"
 import { basename, dirname, join, resolve } from "node:path"
 import { build, transform } from "esbuild"
+import { bundleScreen, screenElsewhere, withScreen } from "./bundle-screen.mjs"
 import { directImports } from "./direct-imports.mjs"
 import { root } from "./workspace.mjs"
 
@@ -40,7 +41,8 @@ export async function bundleApp(member) {
   const oneFile = (entryPoints, plugins) => build({ ...common, entryPoints, plugins, format: "cjs", supported })
   const results = await Promise.all([
     oneFile([{ in: source, out: basename(output, ".cjs") }], [elsewhere({ "./run-main.js": "main" })]),
-    oneFile([{ in: "src/run-main.ts", out: "program" }], [elsewhere(apart), directImports()]),
+    oneFile([{ in: "src/run-main.ts", out: "program" }], [elsewhere(apart), screenElsewhere(), directImports()]),
+    bundleScreen(common),
     ...Object.entries(apart).map(([name, out]) => splitFile(common, folder, name, out)),
   ])
   const dist = resolve(folder, dirname(output))
@@ -48,7 +50,7 @@ export async function bundleApp(member) {
   const written = results
     .flatMap(({ outputFiles }) => outputFiles)
     .map(({ path, text }) => {
-      const code = toAscii(withLateModules(text))
+      const code = path.endsWith(".mjs") ? text : toAscii(withLateModules(withScreen(text)))
       writeFileSync(path, basename(path) === "program.cjs" ? asFunction(code) : code)
       return path
     })

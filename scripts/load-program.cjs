@@ -20,7 +20,7 @@ function load(cachedData) {
   // one function with the parameters of a module around it, written so by the build, which writes ASCII only: nothing
   // is put together or decoded here
   const script = new Script(readFileSync(file, "latin1"), { filename: file, cachedData })
-  const program = { exports: {} }
+  const program = { exports: {}, import: (name) => import(name) }
   script.runInThisContext()(program.exports, require, program, file, __dirname)
   return { script, program: program.exports }
 }
