@@ -5,6 +5,7 @@ import { type CommandEntry, commandGroups } from "./command-entry.js"
 const [work, back, keep, sessions, house] = commandGroups
 
 export const commands: readonly CommandEntry[] = [
+  entry("chat", work, async () => (await import("./commands/chat.js")).chatCommand),
   entry("run", work, async () => (await import("./commands/run.js")).runCommand),
   entry("resume", work, async () => (await import("./commands/resume.js")).resumeCommand),
   entry("pause", work, async () => (await import("./commands/pause.js")).pauseCommand),

@@ -4,7 +4,7 @@ import type { Command } from "./command.js"
 import { commandsUnder } from "./command-entry.js"
 import { commands } from "./commands.js"
 import { type Context, createContext, findStateFolder, wantsColour } from "./context.js"
-import type { GlobalFlags } from "./global-options.js"
+import { type GlobalFlags, takesValue } from "./global-options.js"
 import type { Machine } from "./machine.js"
 import { createProgress } from "./output/progress.js"
 import { findCommand, parseArguments, type Request, unknownCommand } from "./parse-arguments.js"
@@ -12,8 +12,9 @@ import { showError } from "./show-error.js"
 import { version } from "./version.js"
 
 export async function main(argv: readonly string[], machine: Machine): Promise<number> {
-  const request = findCommand(commands, argv)
   let flags = readGlobalFlags(argv)
+  const asked = findCommand(commands, argv)
+  const request = isBare(asked, argv) && canChat(machine, flags) ? findCommand(commands, ["chat", ...argv]) : asked
   try {
     if (flags.help || isHelp(request)) return await showHelp(request, machine, flags)
     if (request.entry === undefined) {
@@ -108,6 +109,23 @@ function watchInterrupts(machine: Machine) {
       }
     },
   }
+}
+
+/** `keepup` with nothing but options. */
+function isBare({ words, rest }: Request, argv: readonly string[]): boolean {
+  if (words.length > 0 || argv.includes("--version") || argv.includes("-V")) return false
+  return rest.every((argument, index) => {
+    const before = rest[index - 1] ?? ""
+    return argument.startsWith("-") || takesValue(before) || chatOptions.includes(before)
+  })
+}
+
+/** Options of the chat that have a value. */
+const chatOptions = ["--script", "--model", "--approval", "--max-steps"]
+
+/** Whether a person sits at a terminal: then `keepup` alone is the chat. */
+function canChat(machine: Machine, flags: GlobalFlags): boolean {
+  return machine.stdout.isTerminal && machine.canAsk && !flags.json && !flags.help
 }
 
 function isHelp({ words, entry, rest }: Request): boolean {

@@ -45,15 +45,20 @@ export function renderPlan(context: Context, checkpoint: Checkpoint, session: Se
   return [...lines, "", "Everything as it is now is kept in a safety checkpoint first."].join("\n")
 }
 
-/** What was done, and the way back. */
-export function renderRestored(checkpoint: Checkpoint, plan: RestorePlan, safety: Checkpoint | undefined): string {
+/** What was done, and the way back: the command that takes it back. */
+export function renderRestored(
+  checkpoint: Checkpoint,
+  plan: RestorePlan,
+  safety: Checkpoint | undefined,
+  undo = "keepup checkpoint undo",
+): string {
   const done = [
     ...(plan.write.length > 0 ? [`${plural(plan.write.length, "file")} written`] : []),
     ...(plan.delete.length > 0 ? [`${plural(plan.delete.length, "file")} deleted`] : []),
   ]
   const files = done.length === 0 ? "no file changes" : done.join(", ")
   const kept = safety === undefined ? "" : ` Before it is kept as #${safety.number}.`
-  return `Restored #${checkpoint.number} ${describe(checkpoint)}: ${files}.${kept}\nTake it back with: keepup checkpoint undo`
+  return `Restored #${checkpoint.number} ${describe(checkpoint)}: ${files}.${kept}\nTake it back with: ${undo}`
 }
 
 function listPaths(paths: readonly string[], mark: string): string[] {

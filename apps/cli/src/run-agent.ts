@@ -47,7 +47,8 @@ export interface AgentRequest {
 /** Runs the agent in a session until it ends, and says how it ended. */
 export async function runAgent(context: Context, input: Input, request: AgentRequest): Promise<void> {
   const runtime = await context.openRuntime()
-  const model = await openModel(context, input, runtime, request)
+  const choice = { script: input.option("script"), model: input.option("model") }
+  const model = await openModel(context, choice, runtime, request)
   const view = createRunView(context)
   const mode = (input.option("approval") ?? runtime.config.approval) as ApprovalMode
   if (mode === "ask" && !canAsk(context)) {
@@ -80,18 +81,23 @@ function canAsk({ machine, flags }: Context): boolean {
   return machine.canAsk && !flags.json
 }
 
-async function openModel(
+/** What the user chose for this run; what the session had before, or the setting, unless told. */
+export interface ModelChoice {
+  readonly script: string | undefined
+  readonly model: string | undefined
+  /** A script goes on from answer to answer over many prompts, instead of beginning anew with each. */
+  readonly isContinued?: boolean
+}
+
+export async function openModel(
   context: Context,
-  input: Input,
+  { script: given, model, isContinued = false }: ModelChoice,
   runtime: Runtime,
   { session, prompt, from }: AgentRequest,
 ): Promise<Model> {
   const { machine } = context
   const said = await countAnswers(runtime, session.id, from)
-  const given = input.option("script")
   const kept = session.metadata["script"]
-  const model = input.option("model")
-  const isFresh = given !== undefined || prompt !== undefined
   const script =
     given === undefined
       ? model === undefined && typeof kept === "string"
@@ -100,6 +106,7 @@ async function openModel(
       : resolve(machine.currentDirectory, given)
   if (script !== undefined) {
     // a script that was begun goes on where it was; another one begins with its first answer
+    const isFresh = isContinued ? kept !== script : given !== undefined || prompt !== undefined
     const begun = isFresh ? said : Number(session.metadata["scriptFrom"] ?? 0)
     await runtime.store.sessions.updateMetadata(session.id, { script, scriptFrom: begun })
     return await readScriptedModel(script, { startAt: Math.max(0, said - begun) })
@@ -127,7 +134,7 @@ async function countAnswers({ store }: Runtime, id: SessionId, from: Checkpoint 
   return messages.filter(({ role }) => role === "assistant").length
 }
 
-function systemPrompt({ workspacePath }: Session): string {
+export function systemPrompt({ workspacePath }: Session): string {
   return (
     `You are a careful coding agent. You work in the folder ${workspacePath} with the tools you are given; paths are relative ` +
     "to it. Read before you edit, make small changes, run the tests, and say briefly what you did."

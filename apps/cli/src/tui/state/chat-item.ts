@@ -37,6 +37,8 @@ export interface ToolItem extends ItemBase {
   readonly result: string
   /** All of its result, for the one who wants to see it; cut at `longestOutput`. */
   readonly output: string
+  /** Whether its result is there; it comes just after its end. */
+  readonly hasResult: boolean
   readonly durationMs: number | undefined
 }
 

@@ -82,6 +82,8 @@ export interface ChatState {
   /** What is printed when the chat has ended: how to resume. */
   readonly farewell: string
   readonly nextId: number
+  /** Characters of the answer that streams which have settled already, as items of their own. */
+  readonly streamedAway: number
 }
 
 /** The place of the first item of `settled` among all that ever settled. */
@@ -118,5 +120,6 @@ export function startState(facts: { readonly workspacePath: string; readonly mod
     handedBack: { serial: 0, text: "" },
     farewell: "",
     nextId: 1,
+    streamedAway: 0,
   }
 }
