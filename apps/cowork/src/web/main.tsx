@@ -1,0 +1,20 @@
+/** Mounts the page. */
+import { StrictMode } from "react"
+import { createRoot } from "react-dom/client"
+import { App } from "./app.js"
+import "./styles/tokens.css"
+import "./styles/base.css"
+import "./styles/shell.css"
+import "./styles/lists.css"
+import "./styles/diff.css"
+import { applyTheme, readTheme } from "./theme.js"
+import { takeCode } from "./token.js"
+
+applyTheme(readTheme())
+const code = takeCode()
+const root = document.getElementById("root") as HTMLElement
+createRoot(root).render(
+  <StrictMode>
+    <App code={code} />
+  </StrictMode>,
+)
