@@ -199,9 +199,12 @@ export const healthSchema = z.object({
   workspacePath: text,
 })
 
-/** The only route without a token. A code is good once, for ten minutes. */
+/** The only routes without a token are login and proof. A code is good once, for ten minutes. */
 export const loginBodySchema = z.strictObject({ code: text.min(1).max(200) })
 export const loginSchema = z.object({ ok: z.literal(true), token: text })
+/** POST /api/proof: shows who wants to send the token that this server, on this port, has it too. */
+export const proofBodySchema = z.strictObject({ challenge: text.min(16).max(200) })
+export const proofSchema = z.object({ ok: z.literal(true), proof: text })
 /** A fresh code, for one more tab or browser: `keepup serve` asks for it when a server runs already. */
 export const codeSchema = z.object({ ok: z.literal(true), code: text, expiresAt: time })
 

@@ -44,7 +44,8 @@ afterAll(() => fixture.close())
 const good: [route: string, question: { query?: string; body?: unknown; before?: () => Promise<void> }][] = [
   ["get /api/health", {}],
   ["post /api/codes", {}],
-  ["post /api/login", { body: {}, before: async () => void (names["code"] = await freshCode()) }],
+  ["post /api/proof", { body: { challenge: "0123456789abcdef" } }],
+  ["post /api/login", { body: {}, before: keepCode }],
   ["get /api/sessions", { query: "?status=active&limit=10&q=every" }],
   ["get /api/workspaces", {}],
   ["get /api/sessions/{sid}", {}],
@@ -77,8 +78,8 @@ const good: [route: string, question: { query?: string; body?: unknown; before?:
 ]
 const streams = ["get /api/events", "get /api/sessions/{sid}/events"]
 
-async function freshCode(): Promise<string> {
-  return (await fixture.ask("/api/codes", { method: "POST" })).json.code
+async function keepCode(): Promise<void> {
+  names["code"] = (await fixture.ask("/api/codes", { method: "POST" })).json.code
 }
 
 async function restoreOnce(): Promise<void> {

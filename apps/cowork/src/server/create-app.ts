@@ -5,7 +5,7 @@ import type { Health } from "../api.js"
 import { commonHeaders, type GuardRequestOptions, requireOwnHost, requireOwnOrigin } from "./guard-request.js"
 import { createLooks } from "./looks.js"
 import type { PageFiles } from "./page-files.js"
-import { addRoute, answerError } from "./route.js"
+import { addRoute, answerError, openPaths } from "./route.js"
 import { checkpointRoutes } from "./routes/checkpoints.js"
 import { fileRoutes } from "./routes/files.js"
 import { houseRoutes } from "./routes/house.js"
@@ -57,7 +57,7 @@ export function createApp(options: CreateAppOptions): App {
   })
   app.use("/api/*", async ({ req }, next) => {
     requireOwnOrigin(req.raw.headers)
-    if (req.path !== "/api/login") door.check(req.header("authorization"))
+    if (!openPaths.includes(req.path)) door.check(req.header("authorization"))
     await next()
   })
 
@@ -65,7 +65,7 @@ export function createApp(options: CreateAppOptions): App {
   const one = createSessionWatcher(runtime)
   const all = createSessionsWatcher(runtime)
   const routes = [
-    ...houseRoutes(facts, door),
+    ...houseRoutes(facts, door, () => options.address().port),
     ...sessionRoutes(runtime),
     ...checkpointRoutes(runtime, looks),
     ...fileRoutes(runtime, looks),

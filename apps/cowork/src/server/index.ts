@@ -1,4 +1,5 @@
 /** The cowork server: everything keepup knows, over HTTP on this machine, and the page that shows it. */
+import { randomBytes } from "node:crypto"
 import type { Server, ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { getRequestListener } from "@hono/node-server"
@@ -6,7 +7,7 @@ import { type Clock, KeepupError, placesIn, type Runtime, recoverAll } from "@ku
 import { createApp } from "./create-app.js"
 import { isLoopback } from "./guard-request.js"
 import { findPageFolder, readPageFiles } from "./page-files.js"
-import { createDoorkeeper, readToken } from "./token.js"
+import { createDoorkeeper, isSame, proveToken, readToken } from "./token.js"
 import { createPulse } from "./watch-session.js"
 
 export interface OpenServerOptions {
@@ -98,15 +99,25 @@ export async function openServer(options: OpenServerOptions): Promise<CoworkServ
   }
 }
 
-/** The fresh address of a server that runs already, asked with the token of the state directory; `undefined` if it is not ours. */
-export async function findRunningServer(runtime: Runtime, url: string): Promise<string | undefined> {
+/**
+ * The fresh address of a server of ours that listens on this port already; `undefined` if it is not ours. Whoever took
+ * the port must show that it has the token before it is sent.
+ */
+export async function findRunningServer(runtime: Runtime, port: number): Promise<string | undefined> {
+  const url = `http://127.0.0.1:${port}/`
   const token = readToken(placesIn(runtime.stateDirectory, place(runtime)).token)
-  const signal = AbortSignal.timeout(5_000)
-  const headers = { Authorization: `Bearer ${token}` }
+  const ask = async (path: string, headers: Record<string, string>, body: object) => {
+    const request = { method: "POST", headers: { "Content-Type": "application/json", ...headers } }
+    const signal = AbortSignal.timeout(5_000)
+    const answer = await fetch(url + path, { ...request, body: JSON.stringify(body), signal, redirect: "error" })
+    return (await answer.json()) as Record<string, unknown>
+  }
   try {
-    const answer = await fetch(`${url}api/codes`, { method: "POST", headers, signal, redirect: "error" })
-    const { ok, code } = (await answer.json()) as { ok?: boolean; code?: string }
-    return ok === true && code !== undefined ? `${url}#code=${code}` : undefined
+    const challenge = randomBytes(24).toString("base64url")
+    const { proof } = await ask("api/proof", {}, { challenge })
+    if (typeof proof !== "string" || !isSame(proof, proveToken(token, challenge, port))) return undefined
+    const { code } = await ask("api/codes", { Authorization: `Bearer ${token}` }, {})
+    return typeof code === "string" ? `${url}#code=${code}` : undefined
   } catch {
     return undefined // whoever listens there is no server of ours
   }

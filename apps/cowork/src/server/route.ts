@@ -47,6 +47,9 @@ export function route<
   return definition as unknown as AnyRoute
 }
 
+/** The way in needs no token. */
+export const openPaths: readonly string[] = ["/api/login", "/api/proof"]
+
 /** A body may be this long. */
 const mostBytes = 4 << 20
 
@@ -125,7 +128,7 @@ function document(app: OpenAPIHono, one: AnyRoute): void {
     method: one.method,
     path: one.path,
     summary: one.summary,
-    ...(one.path !== "/api/login" && { security: [{ token: [] }] }),
+    ...(!openPaths.includes(one.path) && { security: [{ token: [] }] }),
     request: {
       ...(one.params && { params: one.params as z.ZodObject }),
       ...(one.query && { query: one.query as z.ZodObject }),

@@ -3,7 +3,7 @@
  * that a page trades for it once. What is compared is compared in constant time. A right token always passes: wrong ones
  * are counted, and too many of them are answered without a look, so that nobody can lock the owner out.
  */
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto"
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 import { chmodSync, closeSync, constants, fstatSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs"
 import { type Clock, KeepupError } from "@ku0/agent-runtime"
 
@@ -13,6 +13,8 @@ export interface Doorkeeper {
   createCode(): { code: string; expiresAt: number }
   /** The token for a code that was not used yet. */
   trade(code: string): string
+  /** What only who has the token can answer to a challenge; bound to a port, so that nobody can pass it on. */
+  prove(challenge: string, port: number): string
 }
 
 const codeLifeMs = 10 * 60_000
@@ -66,7 +68,12 @@ export function createDoorkeeper(token: string, clock: Clock): Doorkeeper {
       }
       throw refuse("This address was used already, or is too old.")
     },
+    prove: (challenge, port) => proveToken(token, challenge, port),
   }
+}
+
+export function proveToken(token: string, challenge: string, port: number): string {
+  return createHmac("sha256", token).update(`keepup server on ${port}: ${challenge}`).digest("base64url")
 }
 
 /** Reads the token, or makes it. Another user's eyes are kept out, also afterwards. */
@@ -102,7 +109,7 @@ function makeToken(path: string): void {
 }
 
 /** Hashes first, so that neither content nor length shows in the time it takes. */
-function isSame(a: string, b: string): boolean {
+export function isSame(a: string, b: string): boolean {
   const hash = (text: string) => createHash("sha256").update(text).digest()
   return timingSafeEqual(hash(a), hash(b))
 }

@@ -3,7 +3,7 @@ import * as api from "../../api.js"
 import { type AnyRoute, route } from "../route.js"
 import type { Doorkeeper } from "../token.js"
 
-export function houseRoutes(facts: () => Omit<api.Health, "ok">, door: Doorkeeper): AnyRoute[] {
+export function houseRoutes(facts: () => Omit<api.Health, "ok">, door: Doorkeeper, port: () => number): AnyRoute[] {
   const health = route({
     method: "get",
     path: "/api/health",
@@ -19,6 +19,14 @@ export function houseRoutes(facts: () => Omit<api.Health, "ok">, door: Doorkeepe
     answer: api.loginSchema,
     handle: async ({ body }) => ({ token: door.trade(body.code) }),
   })
+  const proof = route({
+    method: "post",
+    path: "/api/proof",
+    summary: "show that this server has the token, without telling it",
+    body: api.proofBodySchema,
+    answer: api.proofSchema,
+    handle: async ({ body }) => ({ proof: door.prove(body.challenge, port()) }),
+  })
   const codes = route({
     method: "post",
     path: "/api/codes",
@@ -26,5 +34,5 @@ export function houseRoutes(facts: () => Omit<api.Health, "ok">, door: Doorkeepe
     answer: api.codeSchema,
     handle: async () => door.createCode(),
   })
-  return [health, login, codes]
+  return [health, login, proof, codes]
 }
