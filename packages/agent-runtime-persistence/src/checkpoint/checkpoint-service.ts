@@ -93,7 +93,9 @@ export class CheckpointService {
       const { entry } = event
       if (entry === undefined) return await this.#take(trigger, {})
       if (entry.seq <= this.#coveredSeq) return undefined
-      return await this.#take((await this.#newestTrigger(entry.seq)) ?? trigger, {})
+      const { seq: newest } = await this.#options.store.log.head(entry.sessionId)
+      const later = newest > entry.seq ? await this.#newestTrigger(entry.seq) : undefined
+      return await this.#take(later ?? trigger, {})
     }).catch(() => undefined) // told by #take; the emitter's work goes on
   }
 
