@@ -8,6 +8,7 @@ import { spawnSync } from "node:child_process"
 import { existsSync, readdirSync, rmSync } from "node:fs"
 import { join, normalize, relative, resolve } from "node:path"
 import { build } from "esbuild"
+import { buildPage } from "./build-page.mjs"
 import { bundleApp } from "./bundle-app.mjs"
 import { findMember, listMembers, membersFor, root } from "./workspace.mjs"
 
@@ -58,11 +59,12 @@ async function bundle(member) {
     )
   }
   removeStale(join(folder, "dist"), /\.js(\.map)?$/, (path) => written.has(path))
+  await buildPage(member.name)
 }
 
 async function bundleProgram(member) {
   const written = new Set(await bundleApp(member))
-  removeStale(join(root, member.folder, "dist"), /\.(c?js(\.map)?|cache)$/, (path) => written.has(path))
+  removeStale(join(root, member.folder, "dist"), /\.([cm]?js(\.map)?|cache)$/, (path) => written.has(path))
 }
 
 function declare(members) {
@@ -88,6 +90,8 @@ function removeStale(folder, pattern, isWanted) {
   if (!existsSync(folder)) return
   for (const item of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const path = join(item.parentPath ?? item.path, item.name)
+    // what belongs to a page is made and cleaned up by its own tools
+    if (/^page(-types)?\//.test(relative(folder, path))) continue
     if (item.isFile() && pattern.test(item.name) && !isWanted(path)) rmSync(path)
   }
 }

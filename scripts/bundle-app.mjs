@@ -5,15 +5,16 @@
  * (reading one file is faster than finding forty), and what is large and seldom needed lies apart.
  */
 import { spawnSync } from "node:child_process"
-import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from "node:fs"
+import { chmodSync, copyFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { basename, dirname, join, resolve } from "node:path"
 import { build, transform } from "esbuild"
+import { buildPage } from "./build-page.mjs"
 import { bundleScreen, screenElsewhere, withScreen } from "./bundle-screen.mjs"
 import { directImports } from "./direct-imports.mjs"
 import { root } from "./workspace.mjs"
 
 /** Large and seldom needed: package → the file it lies in. */
-const apart = { zod: "zod", "@ku0/agent-runtime-integrations": "models" }
+const apart = { zod: "zod", "@ku0/agent-runtime-integrations": "models", "@ku0/cowork": "cowork" }
 const target = "node20.20"
 const minified = { minifyIdentifiers: true, minifySyntax: true, minifyWhitespace: true, legalComments: "none" }
 /** require() is faster than import(): the loader of ES modules need not start. */
@@ -39,6 +40,7 @@ export async function bundleApp(member) {
     ...minified,
   }
   const oneFile = (entryPoints, plugins) => build({ ...common, entryPoints, plugins, format: "cjs", supported })
+  const page = buildPage("@ku0/cowork")
   const results = await Promise.all([
     oneFile([{ in: source, out: basename(output, ".cjs") }], [elsewhere({ "./run-main.js": "main" })]),
     oneFile([{ in: "src/run-main.ts", out: "program" }], [elsewhere(apart), screenElsewhere(), directImports()]),
@@ -55,8 +57,15 @@ export async function bundleApp(member) {
       return path
     })
   chmodSync(resolve(folder, output), 0o755)
+  copyPage(await page, join(dist, "page"))
   copyFileSync(join(root, "scripts/load-program.cjs"), join(dist, "main.cjs"))
   return [...written, join(dist, "main.cjs"), warmUp(dist)]
+}
+
+/** The page lies beside the server that serves it. */
+function copyPage(built, place) {
+  rmSync(place, { recursive: true, force: true })
+  if (built !== undefined) cpSync(built, place, { recursive: true })
 }
 
 /**

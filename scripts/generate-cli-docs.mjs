@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { build } from "esbuild"
+import { screenElsewhere } from "./bundle-screen.mjs"
 import { root } from "./workspace.mjs"
 
 const page = join(root, "docs/cli.md")
@@ -18,7 +19,8 @@ export async function renderCliDocs() {
       outfile,
       bundle: true,
       conditions: ["@ku0/source"],
-      external: ["@photostructure/sqlite", "pg", "@ku0/agent-runtime-integrations"],
+      external: ["@photostructure/sqlite", "pg", "@ku0/agent-runtime-integrations", "@ku0/cowork"],
+      plugins: [screenElsewhere()],
       format: "cjs",
       platform: "node",
       target: "node20.20",

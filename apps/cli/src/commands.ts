@@ -9,6 +9,7 @@ export const commands: readonly CommandEntry[] = [
   entry("run", work, async () => (await import("./commands/run.js")).runCommand),
   entry("resume", work, async () => (await import("./commands/resume.js")).resumeCommand),
   entry("pause", work, async () => (await import("./commands/pause.js")).pauseCommand),
+  entry("serve", work, async () => (await import("./commands/serve.js")).serveCommand),
   entry("demo", work, async () => (await import("./commands/demo.js")).demoCommand),
   entry("checkpoint list", back, async () => (await import("./commands/checkpoint/list.js")).listCommand),
   entry("checkpoint show", back, async () => (await import("./commands/checkpoint/show.js")).showCommand),
