@@ -137,6 +137,8 @@ function readSequence(input: string): FoundKey | undefined {
     return { length: (/^\u001b\[\[?[0-?]*[ -/]*/.exec(input) as RegExpExecArray)[0].length, key: undefined }
   }
   const [whole, parameters = "", , final = ""] = match
+  // a sign of its own, or a mouse: an answer of the terminal, no key
+  if (/^[<=>?]/.test(parameters) || final === "M") return { length: whole.length, key: undefined }
   const numbers = parameters.split(";").map((part) => Number.parseInt(part, 10) || 0)
   return { length: whole.length, key: fromSequence(numbers, final) }
 }

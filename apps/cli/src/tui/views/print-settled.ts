@@ -1,5 +1,5 @@
 /** What is printed once, above the rest, and then forgotten: each item with a space before it where a new thought begins. */
-import type { Styles } from "../../output/text.js"
+import { type Styles, thousands } from "../../output/text.js"
 import type { ChatItem } from "../state/chat-item.js"
 import { type ChatState, settledFrom } from "../state/chat-state.js"
 import { renderItem } from "./item-lines.js"
@@ -17,8 +17,9 @@ export function createSettledPrinter(): SettledPrinter {
     take(state, columns, styles) {
       const from = settledFrom(state)
       const items = state.settled.slice(Math.max(0, printed - from))
+      const lines =
+        from > printed ? [styles.dim(`  … ${thousands(from - printed)} earlier ones are in the log`), ""] : []
       printed = state.settledCount
-      const lines: string[] = []
       for (const item of items) {
         if (needsSpace(last, item)) lines.push("")
         const whole = continueFence(item, fence)
