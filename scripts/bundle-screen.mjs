@@ -14,7 +14,7 @@ export function bundleScreen(common) {
     entryPoints: [{ in: source, out: file.replace(".mjs", "") }],
     outExtension: { ".js": ".mjs" },
     format: "esm",
-    plugins: [withoutDevelopersTools()],
+    plugins: [withoutDevelopersTools(), onAnyTerminal()],
     define: { ...define, "process.env.NODE_ENV": '"production"', "process.env.DEV": '"false"' },
     // packages in CommonJS ask for Node's own modules
     banner: { js: 'import{createRequire as from}from"node:module";const require=from(import.meta.url);' },
@@ -45,6 +45,17 @@ function withoutDevelopersTools() {
     setup(plugin) {
       plugin.onResolve({ filter: /^react-devtools-core$/ }, ({ path }) => ({ path, namespace: "nothing" }))
       plugin.onLoad({ filter: /./, namespace: "nothing" }, () => ({ contents: "export default undefined" }))
+    },
+  }
+}
+
+/** Ink draws nothing where `CI` is set. The chat opens on a terminal only, and there someone looks. */
+function onAnyTerminal() {
+  return {
+    name: "keepup:on-any-terminal",
+    setup(plugin) {
+      plugin.onResolve({ filter: /^is-in-ci$/ }, ({ path }) => ({ path, namespace: "never" }))
+      plugin.onLoad({ filter: /./, namespace: "never" }, () => ({ contents: "export default false" }))
     },
   }
 }
