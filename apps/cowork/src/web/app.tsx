@@ -56,7 +56,7 @@ function Inside() {
   const [isHelpOpen, setHelpOpen] = useState(false)
   useShortcuts({
     "?": () => setHelpOpen(true),
-    Escape: () => goUp(route),
+    escape: () => goUp(route),
     "/": () => document.querySelector<HTMLElement>("input[type=search]")?.focus(),
   })
   return (
@@ -91,6 +91,6 @@ function View({ route }: { readonly route: Route }) {
 
 function goUp(route: Route): void {
   if (route.page === "sessions") return
-  if (route.page === "session" || route.page === "unknown") return goTo({ page: "sessions" })
-  goTo({ page: "session", sessionId: route.sessionId })
+  const isTop = route.page === "session" || route.page === "unknown"
+  goTo(isTop ? { page: "sessions" } : { page: "session", sessionId: route.sessionId })
 }

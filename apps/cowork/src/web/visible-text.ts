@@ -1,8 +1,8 @@
 /** Text from files, models and other people as it may be shown: what is invisible, or turns the direction round, becomes visible. */
 
 const isolated = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb]/
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters it is about
 const hidden =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters it is about
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb]/g
 
 /** Lines stay lines and tabs stay tabs; everything else that can't be seen is shown as a sign. */

@@ -92,7 +92,7 @@ function Row({ row }: { readonly row: UnifiedRow | SplitRow }) {
   if (row.type === "hunk") {
     return (
       <div className="hunk">
-        Line {row.after}
+        Line {Math.max(row.before, row.after)}
         {row.place === "" ? null : <span className="muted"> · {visibleText(row.place)}</span>}
       </div>
     )

@@ -1,5 +1,5 @@
 /** The differences between two moments: the list of files, and one file's lines, loaded when it is opened. */
-import { useCallback, useEffect, useMemo, useState } from "react"
+import { type CSSProperties, useCallback, useEffect, useMemo, useState } from "react"
 import type { DiffList, FileChangeJson } from "../../api.js"
 import { api } from "../client.js"
 import { plural } from "../format.js"
@@ -54,7 +54,7 @@ export function DiffView({ sessionId, fromId, toId }: DiffViewProps) {
     return <Empty title={toId === null ? "The workspace is as it was then." : "No file differs."} />
   return (
     <div className="diff">
-      <div className="diff-files">
+      <div className="diff-files" style={{ "--rows": data.files.length } as CSSProperties}>
         <p className="diff-sum">
           {plural(data.total, "file")} <Counts insertions={data.insertions} deletions={data.deletions} />
         </p>

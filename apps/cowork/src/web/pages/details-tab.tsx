@@ -45,7 +45,16 @@ export function DetailsTab({ data }: { readonly data: CheckpointDetail }) {
       {git ? (
         <Facts
           facts={[
-            ["Branch", git.branch === null ? "none" : <Name isCode>{git.branch}</Name>],
+            [
+              "Branch",
+              git.branch === null ? (
+                "none"
+              ) : (
+                <Name key="branch" isCode>
+                  {git.branch}
+                </Name>
+              ),
+            ],
             ["HEAD", git.head === null ? "no commit yet" : <code key="head">{git.head.slice(0, 12)}</code>],
             ["Uncommitted", plural(git.uncommitted, "file")],
             ["Untracked", plural(git.untracked, "file")],

@@ -18,12 +18,12 @@ export function ReplayControls({ state, dispatch, at }: ReplayControlsProps) {
   const toggle = () => dispatch({ type: isPlaying ? "paused" : "played" })
   useShortcuts({
     " ": toggle,
-    ArrowLeft: () => dispatch({ type: "stepped", by: -1 }),
-    ArrowRight: () => dispatch({ type: "stepped", by: 1 }),
+    arrowleft: () => dispatch({ type: "stepped", by: -1 }),
+    arrowright: () => dispatch({ type: "stepped", by: 1 }),
   })
   const words = `${position.toLocaleString("en")} of ${total.toLocaleString("en")} entries`
   return (
-    <div className="player" role="group" aria-label="Replay">
+    <section className="player" aria-label="Replay">
       <div className="player-buttons">
         <button
           type="button"
@@ -84,6 +84,6 @@ export function ReplayControls({ state, dispatch, at }: ReplayControlsProps) {
           ))}
         </select>
       </label>
-    </div>
+    </section>
   )
 }

@@ -18,16 +18,9 @@ export function Shell({ children, onHelp }: { readonly children: ReactNode; read
   useShortcuts({ t: changeTheme })
   return (
     <div className="shell">
-      <a
-        className="skip"
-        href="#main"
-        onClick={(event) => {
-          event.preventDefault()
-          document.getElementById("main")?.focus()
-        }}
-      >
+      <button type="button" className="skip" onClick={() => document.getElementById("main")?.focus()}>
         Skip to the content
-      </a>
+      </button>
       <header className="bar">
         <Go to={{ page: "sessions" }} className="brand" aria-label="keepup, all sessions">
           <svg width="20" height="20" viewBox="0 0 32 32" aria-hidden="true">
