@@ -67,7 +67,8 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
           child.stderr.destroy()
           resolve([code, signal])
         }
-        timers.push(setTimeout(end, lingerMs))
+        const isStopped = state.isTimedOut || state.isCancelled
+        timers.push(setTimeout(end, isStopped ? options.graceMs + lingerMs : lingerMs))
       })
       timers.push(
         setTimeout(() => {
@@ -78,6 +79,7 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
       if (options.signal.aborted) onAbort()
       else options.signal.addEventListener("abort", onAbort, { once: true })
     })
+    if (state.isTimedOut || state.isCancelled) await waitForGroup(child.pid, options.graceMs)
     return { exitCode: exitCode ?? undefined, killedBy: killedBy ?? undefined, ...state, output: output.read() }
   } finally {
     options.signal.removeEventListener("abort", onAbort)
@@ -86,12 +88,18 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
   }
 }
 
+/** Those who outlive the first of the group have their time too. */
+async function waitForGroup(pid: number | undefined, ms: number): Promise<void> {
+  const end = performance.now() + ms
+  while (killGroup(pid, 0) && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10))
+}
+
 /** Whoever is left in the group hears it; a group that is gone is no trouble. */
-function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
-  if (pid === undefined) return
+function killGroup(pid: number | undefined, signal: NodeJS.Signals | 0): boolean {
+  if (pid === undefined) return false
   try {
-    process.kill(-pid, signal)
+    return process.kill(-pid, signal)
   } catch {
-    // Nobody is left.
+    return false // nobody is left
   }
 }
