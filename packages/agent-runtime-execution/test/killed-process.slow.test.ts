@@ -47,27 +47,28 @@ const deathArbitrary = fc.record({ entries: fc.integer({ min: 1, max: 12 }), del
 
 test("keeps every acknowledged entry and every completed effect once, through any number of deaths", async () => {
   let deaths = 0
-  await fc.assert(
-    fc.asyncProperty(
-      scriptArbitrary,
-      fc.array(deathArbitrary, { minLength: 1, maxLength: 6 }),
-      async (script, instants) => {
-        const folder = mkdtempSync(join(root, "run-"))
-        mkdirSync(join(folder, "workspace"))
-        const lines = [...script.map((toolCalls) => ({ toolCalls })), { content: "end" }]
-        writeFileSync(join(folder, "script.jsonl"), lines.map((line) => JSON.stringify(line)).join("\n"))
-        for (const instant of instants) if (await runAndKill(folder, instant)) deaths++
-        expect(await runToEnd(folder)).toBe(0)
-        check(
-          folder,
-          script.flat().map(({ name }) => name),
-        )
-        rmSync(folder, { recursive: true })
-      },
-    ),
-    { numRuns: 30, endOnFailure: true },
-  )
-  expect(deaths).toBeGreaterThan(30)
+  // a machine on which runs are through before their time to die goes through more of them
+  while (deaths < 30)
+    await fc.assert(
+      fc.asyncProperty(
+        scriptArbitrary,
+        fc.array(deathArbitrary, { minLength: 1, maxLength: 6 }),
+        async (script, instants) => {
+          const folder = mkdtempSync(join(root, "run-"))
+          mkdirSync(join(folder, "workspace"))
+          const lines = [...script.map((toolCalls) => ({ toolCalls })), { content: "end" }]
+          writeFileSync(join(folder, "script.jsonl"), lines.map((line) => JSON.stringify(line)).join("\n"))
+          for (const instant of instants) if (await runAndKill(folder, instant)) deaths++
+          expect(await runToEnd(folder)).toBe(0)
+          check(
+            folder,
+            script.flat().map(({ name }) => name),
+          )
+          rmSync(folder, { recursive: true })
+        },
+      ),
+      { numRuns: 30, endOnFailure: true },
+    )
 })
 
 /** True if it was killed, false if it was through before. */

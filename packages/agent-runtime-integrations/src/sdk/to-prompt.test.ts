@@ -118,15 +118,13 @@ describe("toPrompt", () => {
     ])
   })
 
-  it("is soon done with a long conversation", () => {
+  it("gets through a conversation whose length squared would take longer than a test may", () => {
     const round = (index: number): Message[] => [
       user(`Question ${index}`),
       { role: "assistant", content: "", toolCalls: [call("same")] },
       result("same", "x"),
     ]
-    const messages = Array.from({ length: 5000 }, (_, index) => round(index)).flat()
-    const started = performance.now()
-    expect(toPrompt(messages, names)).toHaveLength(15_000)
-    expect(performance.now() - started).toBeLessThan(2000)
+    const messages = Array.from({ length: 20_000 }, (_, index) => round(index)).flat()
+    expect(toPrompt(messages, names)).toHaveLength(60_000)
   })
 })

@@ -61,6 +61,9 @@ function heldSave() {
   return { calls, take }
 }
 
+/** As long as the test has, however busy the machine is. */
+const until = (check: () => void) => vi.waitFor(check, { timeout: 25_000, interval: 5 })
+
 describe("saving every now and then", () => {
   it("saves when the log, the files or the teller say that something changed, and only then", async () => {
     const { middleware, service } = autoSave()
@@ -106,7 +109,7 @@ describe("saving every now and then", () => {
     expect(calls).toHaveLength(1)
     calls[0]?.end()
     const stopped = middleware.stop()
-    await vi.waitFor(() => expect(calls).toHaveLength(2))
+    await until(() => expect(calls).toHaveLength(2))
     calls[1]?.end()
     await stopped
   })
@@ -123,7 +126,7 @@ describe("saving every now and then", () => {
     expect(calls).toHaveLength(1)
     calls[0]?.end()
     const stopped = middleware.stop()
-    await vi.waitFor(() => expect(calls).toHaveLength(2))
+    await until(() => expect(calls).toHaveLength(2))
     calls[1]?.end()
     await stopped
     expect(calls.map(({ trigger }) => trigger)).toEqual(["interval", "exit"])
@@ -134,14 +137,14 @@ describe("saving every now and then", () => {
     const { middleware } = autoSave({ take })
     middleware.trackChange()
     const saving = middleware.forceSave()
-    await vi.waitFor(() => expect(calls).toHaveLength(1))
+    await until(() => expect(calls).toHaveLength(1))
     middleware.trackChange()
     middleware.trackChange()
     calls[0]?.end()
     await saving
     expect(middleware.pendingChanges).toBe(2)
     const failing = middleware.forceSave()
-    await vi.waitFor(() => expect(calls).toHaveLength(2))
+    await until(() => expect(calls).toHaveLength(2))
     calls[1]?.end(new Error("full"))
     await expect(failing).rejects.toThrow("full")
     expect(middleware.pendingChanges).toBe(2)
@@ -164,11 +167,11 @@ describe("stopping", () => {
     const stopped = middleware.stop().then(() => {
       hasStopped = true
     })
-    await vi.waitFor(() => expect(calls).toHaveLength(1))
+    await until(() => expect(calls).toHaveLength(1))
     expect([signals.listenerCount("SIGINT"), middleware.isActive]).toEqual([0, false])
     calls[0]?.end()
     await saving
-    await vi.waitFor(() => expect(calls).toHaveLength(2))
+    await until(() => expect(calls).toHaveLength(2))
     expect(hasStopped).toBe(false)
     calls[1]?.end()
     await stopped
