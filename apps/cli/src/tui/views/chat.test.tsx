@@ -266,6 +266,17 @@ describe("keys of the chat", () => {
     expect(calls).toEqual(["interrupt", "leave", "openOutput", "openTimeline"])
   })
 
+  it("takes Escape and a key right after it for two keys where Alt means nothing", async () => {
+    const { press, calls, frame, change } = open({
+      overlay: { kind: "text", title: "out", text: "x", format: "plain" },
+    })
+    await press("\u001b\u000f")
+    expect(calls).toEqual(["closeOverlay", "openOutput"])
+    await change({ overlay: undefined })
+    await press("\u001b/diff")
+    expect(frame()).toContain("> /diff█")
+  })
+
   it("keeps what was written while something else has the keys", async () => {
     const { press, frame, change } = open({})
     await press("half a thought")

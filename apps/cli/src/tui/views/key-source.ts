@@ -28,10 +28,13 @@ export function openKeySource(input: KeyInput): KeySource {
   const decoder = createKeyDecoder()
   const listeners = new Map<KeyListener, KeyLevel>()
   let timer: NodeJS.Timeout | undefined
+  const ask = (key: Key): boolean => {
+    const asked = levels.flatMap((level) => [...listeners].filter(([, own]) => own === level))
+    return asked.some(([listener]) => listener(key))
+  }
   const hand = (keys: readonly Key[]) => {
     for (const key of keys) {
-      const asked = levels.flatMap((level) => [...listeners].filter(([, own]) => own === level))
-      for (const [listener] of asked) if (listener(key)) break
+      if (!ask(key) && key.id.startsWith("alt-")) for (const half of splitAlt(key)) ask(half)
     }
   }
   const onData = (chunk: string | Buffer) => {
@@ -52,6 +55,13 @@ export function openKeySource(input: KeyInput): KeySource {
       input.off("data", onData)
     },
   }
+}
+
+/** A terminal sends Alt with a key as Escape and the key: what means nothing with Alt was two keys. */
+function splitAlt({ id }: Key): Key[] {
+  const name = id.slice("alt-".length)
+  const second = [...name].length === 1 ? { id: "text", text: name } : { id: name, text: "" }
+  return [{ id: "escape", text: "" }, second]
 }
 
 export const KeyContext = createContext<KeySource>({ listen: () => () => {}, close: () => {} })

@@ -46,7 +46,7 @@ function TimelineView({ overlay, controller }: OverlayViewProps<TimelineOverlay>
       if (typed === "r" || typed === "w" || key.id === "escape") setChoosing(false)
       if (typed === "r") controller.restoreSelected()
       if (typed === "w") controller.rewindSelected()
-      return key.id !== "ctrl-c"
+      return !isForeign(key)
     }
     const next = scrollBy(key, selectedNow(overlay, controller), Math.max(0, overlay.rows.length - 1), 10)
     if (next !== undefined) controller.select(next)
@@ -80,7 +80,7 @@ function ConfirmView({ overlay, controller }: OverlayViewProps<ConfirmOverlay>):
     if (next !== undefined) setScroll(next)
     else if (typed === "y") controller.confirm(true)
     else if (typed === "n" || key.id === "escape") controller.confirm(false)
-    return key.id !== "ctrl-c"
+    return !isForeign(key)
   })
   return <Lines lines={["", ...lines]} />
 }
@@ -99,10 +99,15 @@ function ScrollView({ overlay, controller }: OverlayViewProps<HelpOverlay | Text
   return <Lines lines={["", ...lines]} />
 }
 
-/** Escape and `q` leave; Ctrl keys are the chat's, everything else does nothing. */
+/** Escape and `q` leave. */
 function leaveOr(key: Key, controller: ChatController): boolean {
   if (key.id === "escape" || key.text === "q") controller.closeOverlay()
-  return !key.id.startsWith("ctrl-")
+  return !isForeign(key)
+}
+
+/** Ctrl keys are the chat's, and with Alt nothing means anything here. */
+function isForeign({ id }: Key): boolean {
+  return id.startsWith("ctrl-") || id.startsWith("alt-")
 }
 
 /** Several keys may come before the next frame: the state knows what the ones before did. */
