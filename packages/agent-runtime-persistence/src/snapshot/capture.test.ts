@@ -1,7 +1,7 @@
 /** What can go wrong while files are read never fails a snapshot; it is on the record. */
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
@@ -42,6 +42,43 @@ it("looks again at files that were touched just before, but not for ever", async
   work.write("f1", "changed")
   const { commit } = await store.capture({ message: "last", checkpointId: "last", exact: true })
   expect((await store.readFile(commit, "f1")).toString()).toBe("changed")
+})
+
+it("says how far it is, while folders are looked at and while files are read", async () => {
+  for (let i = 0; i < 60; i++) work.write(`d${i % 5}/e${i % 2}/f${i}`, `${i}`)
+  const reports: [string, number, number][] = []
+  const store = await work.open({
+    onProgress: (done, total, what = "Reading files") => void reports.push([what, done, total]),
+  })
+  await store.capture({ message: "1", checkpointId: "c1" })
+  const levels = [
+    [1, 6],
+    [6, 16],
+    [16, 16],
+  ]
+  const folders = reports.filter(([what]) => what === "Looking at folders").map(([, done, total]) => [done, total])
+  expect(folders).toEqual(expect.arrayContaining(levels))
+  expect(reports.at(-1)).toEqual(["Reading files", 60, 60])
+})
+
+it("never holds keepup's own temporary files, and sweeps those whose owner is surely gone", async () => {
+  const gone = spawn(process.execPath, ["-e", ""], { stdio: "ignore" })
+  await once(gone, "exit")
+  const dead = gone.pid
+  const old = new Date(Date.now() - 2 * 60 * 60_000)
+  const put = (path: string, age?: Date) => {
+    work.write(path, "half")
+    if (age !== undefined) utimesSync(join(work.root, path), age, age)
+  }
+  put(`sub/.a.txt.${dead}-0123abcd.keepup-tmp`, old)
+  put(`sub/.b.txt.${dead}-0123abcd.keepup-tmp`) // too young
+  put(`sub/.c.txt.${process.pid}-0123abcd.keepup-tmp`, old) // its owner lives
+  put("sub/mine.keepup-tmp", old) // not one of ours
+  const store = await work.open()
+  const { commit } = await store.capture({ message: "1", checkpointId: "c1" })
+  expect((await store.listFiles(commit)).map(({ path }) => path)).toEqual(["sub/mine.keepup-tmp"])
+  const left = [`.b.txt.${dead}-0123abcd.keepup-tmp`, `.c.txt.${process.pid}-0123abcd.keepup-tmp`, "mine.keepup-tmp"]
+  expect(readdirSync(join(work.root, "sub")).sort()).toEqual(left)
 })
 
 it("survives files that change all the time", async () => {

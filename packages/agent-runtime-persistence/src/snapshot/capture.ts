@@ -20,6 +20,7 @@ import { type ScanState, saveScanState } from "./scan-state.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import { formatSnapshotMessage, parseSnapshotMessage, type SnapshotFacts } from "./snapshot-message.js"
 import { startSeeded } from "./start-seeded.js"
+import { sweepLeftovers } from "./sweep-leftovers.js"
 import { compareTrees, editTree } from "./trees.js"
 
 export interface CaptureRequest {
@@ -123,6 +124,7 @@ export async function capture(
     // Ignored files a restore asked for are in this snapshot only: the next exact scan asks the rules anew.
     if (request.alsoCapture !== undefined && request.alsoCapture.length > 0) current.rules = ""
     if (scanned.kind === "exact") finishExact(environment, current, index !== undefined)
+    sweepLeftovers(environment.files, scanned.candidates.leftovers, environment.now())
     step("capture:done")
     const counts = await countChanges(environment, before?.tree, tree)
     const snapshot: Snapshot = {
@@ -179,10 +181,14 @@ async function scan(
     // What the scan saw so far is incomplete: go back to the last complete state and look at what was named.
     const complete = environment.loadState()
     const paths = new Set([...(request.hints ?? []), ...also].filter((path) => path !== ""))
-    return { kind: "stopped", candidates: { paths, ignored: new Set(), unreadable: [] }, state: complete }
+    return { kind: "stopped", candidates: { ...nothingFound(), paths }, state: complete }
   } finally {
     clearTimeout(timer)
   }
+}
+
+function nothingFound(): Candidates {
+  return { paths: new Set(), ignored: new Set(), unreadable: [], leftovers: [] }
 }
 
 function withPaths(candidates: Candidates, also: Set<BytePath>): Candidates {

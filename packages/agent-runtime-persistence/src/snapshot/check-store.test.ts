@@ -1,6 +1,6 @@
 /** Damage is reported by name and repaired where the content still is; garbage goes, and only garbage. */
 import { execFileSync } from "node:child_process"
-import { chmodSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs"
+import { chmodSync, copyFileSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { fsck, makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
@@ -62,6 +62,88 @@ it("names the checkpoints whose content is lost and puts back what the workspace
   const next = await damaged.capture({ message: "2", checkpointId: "c2" })
   await damaged.restore(next.commit)
   expect((await damaged.readFile(commit, "same.txt")).toString()).toBe("still there\n")
+})
+
+/** Flips a bit in the middle of every larger blob of a pack. */
+function damagePack(directory: string, name: string): void {
+  const file = join(directory, "objects/pack", name)
+  const args = ["--git-dir", directory, "verify-pack", "-v", file.replace(/pack$/, "idx")]
+  const bytes = readFileSync(file)
+  for (const row of execFileSync("git", args).toString().split("\n")) {
+    const [, type, , packed, offset] = row.split(/ +/)
+    if (type !== "blob" || Number(packed) < 100) continue
+    const at = Number(offset) + Math.floor(Number(packed) / 2)
+    bytes.writeUInt8((bytes[at] as number) ^ 0x10, at)
+  }
+  chmodSync(file, 0o600)
+  writeFileSync(file, bytes)
+}
+
+const longText = (word: string) => Array.from({ length: 300 }, (_, i) => `${word} ${i * i}\n`).join("")
+
+it("names the checkpoint a flipped bit hit, and takes the content from another pack that has it", async () => {
+  work.write("a.txt", longText("precious"))
+  work.write("b.txt", "b\n")
+  const store = await work.open()
+  const { commit } = await store.capture({ message: "1", checkpointId: "c1" })
+  const [pack] = packsOf(store.directory).filter((name) => name.endsWith(".pack")) as [string]
+  const blob = execFileSync("git", ["hash-object", "--stdin"], { input: longText("precious") })
+  const copy = join(work.state, "copy")
+  execFileSync("git", ["--git-dir", store.directory, "pack-objects", "-q", copy], { input: blob })
+  damagePack(store.directory, pack)
+  work.write("a.txt", "something else\n")
+  const alone = await store.check()
+  expect(alone.isSound).toBe(false)
+  expect(alone.damaged.find(({ checkpoint }) => checkpoint === "c1")?.paths).toEqual(["a.txt"])
+  for (const name of readdirSync(work.state).filter((one) => one.startsWith("copy-")))
+    copyFileSync(join(work.state, name), join(store.directory, "objects/pack", name.replace("copy", "pack")))
+  expect(await store.repair()).toMatchObject({ isSound: true, damaged: [], problems: [] })
+  expect(packsOf(store.directory)).toContain(`damaged-${pack}`)
+  expect(fsck(store.directory)).toBe("")
+  await store.restore(commit)
+  expect(work.read("a.txt")).toBe(longText("precious"))
+})
+
+it("takes lost content from a file of any name, and from the user's repository", async () => {
+  const repository = makeWorkspace({ git: true })
+  try {
+    repository.write("first.txt", longText("one"))
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "x")
+    repository.write("second.txt", longText("two"))
+    const store = await repository.open()
+    const { commit } = await store.capture({ message: "1", checkpointId: "c1" })
+    await store.consolidate()
+    for (const pack of packsOf(store.directory).filter((name) => name.endsWith(".pack")))
+      damagePack(store.directory, pack)
+    repository.write("elsewhere/copy.txt", longText("two"))
+    repository.write("second.txt", "2")
+    repository.write("first.txt", "1")
+    const before = repository.picture()
+    const report = await store.repair()
+    expect(repository.picture()).toEqual(before)
+    expect([...report.repaired].sort()).toEqual(["first.txt", "second.txt"])
+    expect(report).toMatchObject({ isSound: true, damaged: [], problems: [] })
+    await store.restore(commit)
+    expect(repository.read("first.txt")).toBe(longText("one"))
+    expect(repository.read("second.txt")).toBe(longText("two"))
+  } finally {
+    await repository.close()
+  }
+})
+
+it("makes the lost index of a pack again", async () => {
+  work.write("a.txt", longText("precious"))
+  const store = await work.open()
+  const { commit } = await store.capture({ message: "1", checkpointId: "c1" })
+  const [index] = packsOf(store.directory).filter((name) => name.endsWith(".idx")) as [string]
+  execFileSync("rm", ["-f", join(store.directory, "objects/pack", index)])
+  const reopened = await work.open()
+  expect((await reopened.check()).isSound).toBe(false)
+  expect(await reopened.repair()).toMatchObject({ isSound: true, damaged: [] })
+  work.write("a.txt", "later")
+  await reopened.restore(commit)
+  expect(work.read("a.txt")).toBe(longText("precious"))
 })
 
 it("notices a pack with a flipped bit", async () => {

@@ -1,11 +1,11 @@
-/** Proves a store sound, names what is damaged, and puts back what the workspace still has. */
+/** Proves a store sound, names what is damaged, and puts back what is still somewhere: in a pack or in the workspace. */
 import { join } from "node:path"
 import { type BytePath, displayPath } from "./byte-path.js"
 import { readSnapshotCommit } from "./capture.js"
 import { removeFile } from "./durable-file.js"
-import { objectId } from "./git-objects.js"
 import { createPackWriter } from "./pack-writer.js"
 import { checkpointRefs, indexTreeRef } from "./refs.js"
+import { findLostContent, findSound, rescuePacks } from "./rescue-content.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import type { StoreSession } from "./store-session.js"
 import { listTree } from "./trees.js"
@@ -29,7 +29,7 @@ export interface StoreReport {
 /** Reads every object once. */
 export async function checkStore(environment: SnapshotEnvironment): Promise<StoreReport> {
   const problems = await listProblems(environment)
-  const { damaged } = await findDamage(environment)
+  const { damaged } = await findDamage(environment, problems.length > 0)
   return { isSound: damaged.length === 0 && problems.length === 0, damaged, problems, repaired: [] }
 }
 
@@ -46,7 +46,8 @@ async function listProblems(environment: SnapshotEnvironment): Promise<string[]>
     : [`git fsck ended with ${exitCode}`]
 }
 
-async function findDamage(environment: SnapshotEnvironment) {
+/** Where git found something wrong, each content is read and proven; otherwise it is enough that it is there. */
+async function findDamage(environment: SnapshotEnvironment, isSuspect: boolean) {
   const { refs, reader } = environment
   reader.renew()
   const damaged: DamagedCheckpoint[] = []
@@ -61,6 +62,7 @@ async function findDamage(environment: SnapshotEnvironment) {
         environment,
         files.map(([, entry]) => entry.id),
         health,
+        isSuspect,
       )
       const missing = files.filter(([, entry]) => health.get(entry.id) === false)
       for (const [path, entry] of missing) lost.set(entry.id, (lost.get(entry.id) ?? new Set()).add(path))
@@ -73,32 +75,37 @@ async function findDamage(environment: SnapshotEnvironment) {
   return { damaged, lost }
 }
 
-async function lookAt({ reader }: SnapshotEnvironment, ids: string[], health: Map<string, boolean>): Promise<void> {
+async function lookAt(
+  { reader }: SnapshotEnvironment,
+  ids: string[],
+  health: Map<string, boolean>,
+  isSuspect: boolean,
+): Promise<void> {
   const ask = [...new Set(ids)].filter((id) => !health.has(id))
   if (ask.length === 0) return
-  const found = await reader.describe(ask)
-  ask.forEach((id, i) => {
-    health.set(id, found[i]?.type === "blob")
-  })
+  if (isSuspect) for (const id of ask) health.set(id, (await findSound(reader, id))?.type === "blob")
+  else {
+    const found = await reader.describe(ask)
+    for (const [i, id] of ask.entries()) health.set(id, found[i]?.type === "blob")
+  }
 }
 
-/** Looks for lost content under the paths that had it, and builds lost trees anew. The caller holds the lock. */
+/**
+ * Looks for lost content in packs, in the user's repository and in the workspace, and builds lost trees anew. The
+ * caller holds the lock.
+ */
 export async function repairStore(session: StoreSession): Promise<StoreReport> {
   const { environment } = session
-  const { lost } = await findDamage(environment)
-  const repaired: string[] = []
   const pack = createPackWriter(environment.packFolder)
-  environment.files.refresh()
-  for (const [id, paths] of lost) {
-    for (const path of paths) {
-      const content = environment.files.read(path)
-      if (content.kind !== "content" || objectId("blob", content.data) !== id) continue
-      pack.add(id, "blob", content.data)
-      repaired.push(displayPath(path))
-      break
-    }
+  const setAside = await rescuePacks(environment, pack)
+  const { lost } = await findDamage(environment, true)
+  const repaired: string[] = []
+  for (const [id, content] of await findLostContent(environment, lost)) {
+    pack.add(id, "blob", content)
+    for (const path of lost.get(id) ?? []) repaired.push(displayPath(path))
   }
   await pack.finish()
+  setAside()
   // The next snapshot looks at everything and writes all of it anew, trees included.
   removeFile(join(environment.store, "scan-state"))
   session.forget()

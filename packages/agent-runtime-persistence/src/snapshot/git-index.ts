@@ -11,18 +11,21 @@ export interface IndexEntry {
   /** The index itself and where in it this entry starts; id and times are read only where they are needed. */
   readonly bytes: Buffer
   readonly at: number
-  /** 0, or 1 to 3 for an unmerged path. */
-  readonly stage: number
-  /** The user told git not to look at the file. */
-  readonly assumeUnchanged: boolean
-  readonly skipWorktree: boolean
-  readonly intentToAdd: boolean
+  /** As in the index: `assumeUnchanged` and the bits of `unusual`, the extended ones shifted by 16. */
+  readonly flags: number
 }
+
+/** The user told git not to look at the file. */
+export const assumeUnchanged = 0x8000
+/** Unmerged, not in the working tree, or only intended to be added. */
+export const unusual = 0x3000 | (0x4000 << 16) | (0x2000 << 16)
 
 export interface ParsedIndex {
   readonly entries: IndexEntry[]
   /** Folder → tree id, where the index knows that the folder's entries make that tree. */
-  readonly trees: Map<BytePath, string>
+  readTrees(): Map<BytePath, string>
+  /** The tree of all entries, if the index knows it. */
+  readonly rootTree: string | undefined
   /** The index is one half; the other is in a shared file. */
   readonly isSplit: boolean
   /** Entries may stand for whole folders. */
@@ -62,10 +65,7 @@ export function parseIndex(data: Buffer): ParsedIndex {
       mode: data.readUInt32BE(at + 24),
       bytes: data,
       at,
-      stage: (flags >> 12) & 3,
-      assumeUnchanged: (flags & 0x8000) !== 0,
-      skipWorktree: (extended & 0x4000) !== 0,
-      intentToAdd: (extended & 0x2000) !== 0,
+      flags: flags | (extended << 16),
     })
     at = next
   }
@@ -73,19 +73,25 @@ export function parseIndex(data: Buffer): ParsedIndex {
 }
 
 function readExtensions(data: Buffer, start: number): Omit<ParsedIndex, "entries"> {
-  let trees = new Map<BytePath, string>()
+  let trees = data.subarray(0, 0)
   let isSplit = false
   let isSparse = false
   for (let at = start; at + 8 <= data.length - 20; ) {
     const name = data.toString("latin1", at, at + 4)
     const size = data.readUInt32BE(at + 4)
-    if (name === "TREE") trees = parseCacheTree(data.subarray(at + 8, at + 8 + size))
+    if (name === "TREE") trees = data.subarray(at + 8, at + 8 + size)
     else if (name === "link") isSplit = true
     else if (name === "sdir") isSparse = true
     else if (name[0] !== name[0]?.toUpperCase()) throw corrupt(`index extension ${name}`)
     at += 8 + size
   }
-  return { trees, isSplit, isSparse }
+  return { isSplit, isSparse, rootTree: readRootTree(trees), readTrees: () => parseCacheTree(trees) }
+}
+
+/** The first folder is the root: an empty name, its counts in decimal digits, its id unless the first count is -1. */
+function readRootTree(data: Buffer): string | undefined {
+  const line = data.indexOf(10)
+  return line < 0 || data[1] === 0x2d ? undefined : data.toString("hex", line + 1, line + 21)
 }
 
 function parseCacheTree(data: Buffer): Map<BytePath, string> {

@@ -47,6 +47,8 @@ export async function hashCandidates(paths: Iterable<BytePath>, options: HashOpt
   const seen = new Map<BytePath, KnownFile | "gone">()
   const skipped = new Map<BytePath, SkipReason>()
   const sorted = [...paths].sort()
+  // Their folders are read together, not one after the other.
+  await Promise.all(sorted.slice(0, 1000).map((path) => findEntry(reader, state.lastTree, path)))
   let growth = 0
   let lastYield = performance.now()
   for (const [done, path] of sorted.entries()) {

@@ -5,11 +5,12 @@
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { type BytePath, joinPath, nameOf } from "./byte-path.js"
+import { type BytePath, joinPath } from "./byte-path.js"
 import { replaceFile } from "./durable-file.js"
 import type { Git } from "./git-process.js"
 import { createPatternList, type PatternList } from "./ignore-patterns.js"
 import { createNameFilter, type NameFilter, suspectsAll } from "./name-filter.js"
+import { leftoverPattern } from "./sweep-leftovers.js"
 import { expandHome, readText, type UserRepository } from "./user-repository.js"
 
 export interface IgnoreRules {
@@ -37,8 +38,8 @@ export interface IgnoreOptions {
   readonly ownFolders: readonly BytePath[]
 }
 
-/** Never captured, never touched. */
-const builtIn = ["/.keepup-restore-*/", "/.agents/sessions.db", "/.agents/sessions.db-*"]
+/** Never captured, never touched. In all of them the path, or its last name, starts with a dot. */
+const builtIn = ["/.keepup-restore-*/", "/.agents/sessions.db", "/.agents/sessions.db-*", leftoverPattern]
 
 /** Reads all sources anew and hands them to the shadow repository. */
 export async function readIgnoreRules(options: IgnoreOptions): Promise<IgnoreRules> {
@@ -59,11 +60,15 @@ export async function readIgnoreRules(options: IgnoreOptions): Promise<IgnoreRul
       .digest("hex"),
     include: createPatternList(options.include),
     outsideNames: scope.prefix === "" ? createNameFilter(userExcludes) : suspectsAll,
-    isExcluded: (path, isFolder) =>
-      nameOf(path) === ".git" ||
-      ownFolders.has(path) ||
-      own.match(path, isFolder) === true ||
-      excluded.match(path, isFolder) === true,
+    isExcluded(path, isFolder) {
+      const name = path.lastIndexOf("/") + 1
+      const isHidden = path[name] === "." || path[0] === "."
+      return (
+        (isHidden && (path.slice(name) === ".git" || own.match(path, isFolder) === true)) ||
+        ownFolders.has(path) ||
+        excluded.match(path, isFolder) === true
+      )
+    },
     async findIgnored(paths, signal) {
       if (paths.length === 0) return new Set()
       const input = `${paths.map((path) => `./${joinPath(scope.prefix, path)}`).join("\0")}\0`

@@ -33,6 +33,7 @@ const manyIds = 500
 
 export function createObjectReader(git: Git): ObjectReader {
   const trees = new Map<string, ReadonlyMap<string, TreeEntry>>()
+  const reading = new Map<string, Promise<ReadonlyMap<string, TreeEntry>>>()
   let names = 0
   let commit: { readonly id: string; readonly data: Buffer } | undefined
   let current: BatchProcess | undefined
@@ -40,6 +41,7 @@ export function createObjectReader(git: Git): ObjectReader {
   function forgetTrees(): void {
     commit = undefined
     trees.clear()
+    reading.clear()
     trees.set(emptyTree, new Map())
     names = 0
   }
@@ -71,6 +73,16 @@ export function createObjectReader(git: Git): ObjectReader {
     return entries
   }
 
+  /** Asked for several times at once, a tree is read once. */
+  function readTree(id: string): Promise<ReadonlyMap<string, TreeEntry>> {
+    const known = reading.get(id)
+    if (known !== undefined) return known
+    const read = get(id, "tree").then((data) => keepTree(id, data))
+    reading.set(id, read)
+    read.finally(() => reading.delete(id)).catch(() => {}) // whoever asked hears of a failure
+    return read
+  }
+
   forgetTrees()
   return {
     find,
@@ -94,7 +106,7 @@ export function createObjectReader(git: Git): ObjectReader {
       return parseSizes(stdout, entries.length)
     },
     async tree(id) {
-      return trees.get(id) ?? keepTree(id, await get(id, "tree"))
+      return trees.get(id) ?? (await readTree(id))
     },
     keepTree,
     renew() {

@@ -1,5 +1,5 @@
 /** Starting from the user's index: its oddities never make a snapshot wrong. */
-import { existsSync, mkdirSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { fsck, makeWorkspace, runUserGit, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
@@ -27,6 +27,34 @@ async function expectFaithful(root = work.root): Promise<string[]> {
   expect(fsck(store.directory)).toBe("")
   return (await store.listFiles(first.commit)).map(({ path }) => path).sort()
 }
+
+it("scans with a copy of the user's index, and sees every later change all the same", async () => {
+  const index = join(work.root, ".git/index")
+  const later = new Date(Date.now() + 5000) // so that no file is too young to be trusted
+  utimesSync(index, later, later)
+  const store = await work.open()
+  await store.capture({ message: "1", checkpointId: "1", exact: true })
+  const [copy, ...others] = readdirSync(store.directory).filter((name) => name.startsWith("index-"))
+  expect(others).toEqual([])
+  expect(readFileSync(join(store.directory, copy as string)).equals(readFileSync(index))).toBe(true)
+  const expectSeen = async (paths: string[]) => {
+    const { commit, base } = await store.capture({ message: "x", exact: true })
+    const changes = await store.diff(base as string, commit)
+    expect(changes.map(({ path }) => path).sort()).toEqual(paths)
+    expect(await store.diff(commit, "workspace")).toEqual([])
+  }
+  work.write("a.txt", "b\n")
+  await expectSeen(["a.txt"])
+  work.write("a.txt", "c\n")
+  work.remove("d0/f0.txt")
+  await expectSeen(["a.txt", "d0/f0.txt"])
+  const many = Array.from({ length: 300 }, (_, i) => `many/m${i}`)
+  for (const path of many) work.write(path, path)
+  await expectSeen([...many].sort())
+  expect(readdirSync(store.directory).filter((name) => name.startsWith("index-"))).not.toContain(copy)
+  work.write("d1/f1.txt", "file 9\n")
+  await expectSeen(["d1/f1.txt"])
+})
 
 it("sees a change behind assume-unchanged", async () => {
   work.git("update-index", "--assume-unchanged", "a.txt")

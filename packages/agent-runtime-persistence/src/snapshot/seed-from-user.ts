@@ -5,7 +5,16 @@
 import { readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { type BytePath, foldersAbove, nameOf, parentOf } from "./byte-path.js"
-import { type IndexEntry, idOf, newestSecondOf, parseIndex, sizeOf } from "./git-index.js"
+import {
+  assumeUnchanged,
+  type IndexEntry,
+  idOf,
+  newestSecondOf,
+  type ParsedIndex,
+  parseIndex,
+  sizeOf,
+  unusual,
+} from "./git-index.js"
 import { formatTree, objectId, type TreeEntry, treeMode } from "./git-objects.js"
 import type { Git } from "./git-process.js"
 import type { IgnoreRules } from "./ignore-rules.js"
@@ -58,8 +67,9 @@ export function readSeed({ repository, rules }: Pick<SeedOptions, "repository" |
       entries.push(prefix === "" ? entry : { ...entry, path })
       if (folder.names.size === 0) byFolder.set(above, folder.names)
       folder.names.add(path.slice(slash + 1))
-      if (entry.assumeUnchanged) isWhole = false
-      if (entry.assumeUnchanged || isRacy(entry, index.second)) uncertain.push(path)
+      const isAssumed = (entry.flags & assumeUnchanged) !== 0
+      if (isAssumed) isWhole = false
+      if (isAssumed || isRacy(entry, index.second)) uncertain.push(path)
     } else {
       isWhole = false
       for (const one of ["", ...foldersAbove(path)]) touched.add(one)
@@ -67,13 +77,19 @@ export function readSeed({ repository, rules }: Pick<SeedOptions, "repository" |
   }
   if (entries.length === 0) return undefined
   const newTrees = new Map<string, Buffer>()
-  const known = new Map<BytePath, string>()
-  for (const [path, id] of index.parsed.trees) {
-    const inner = path === repository.prefix ? "" : path.startsWith(prefix) ? path.slice(prefix.length) : undefined
-    if (inner !== undefined && !touched.has(inner)) known.set(inner, id)
-  }
-  const tree = buildTree(entries, known, newTrees)
+  const isSame = prefix === "" && touched.size === 0
+  const tree = (isSame ? index.parsed.rootTree : undefined) ?? buildTree(entries, listKnown(), newTrees)
   return { entries, tree, newTrees, byFolder, uncertain, whole: isWhole ? index.data : undefined }
+
+  /** Trees of folders all of whose entries were taken. */
+  function listKnown(): Map<BytePath, string> {
+    const known = new Map<BytePath, string>()
+    for (const [path, id] of (index as UserIndex).parsed.readTrees()) {
+      const inner = path === repository.prefix ? "" : path.startsWith(prefix) ? path.slice(prefix.length) : undefined
+      if (inner !== undefined && !touched.has(inner)) known.set(inner, id)
+    }
+    return known
+  }
 }
 
 /** Whether borrowing from this repository can work at all. */
@@ -83,7 +99,14 @@ export function canSeedFrom(repository: UserRepository, config: ReadonlyMap<stri
   return (format === undefined || format === "sha1") && !isPartial && !repository.commonDirectory.includes("\n")
 }
 
-function readUserIndex(repository: UserRepository) {
+interface UserIndex {
+  readonly data: Buffer
+  readonly parsed: ParsedIndex
+  /** When it was written. */
+  readonly second: number
+}
+
+function readUserIndex(repository: UserRepository): UserIndex | undefined {
   const file = join(repository.gitDirectory, "index")
   try {
     const stat = statSync(file)
@@ -98,7 +121,7 @@ function readUserIndex(repository: UserRepository) {
 /** Unmerged, sparse, intended and submodule entries say nothing certain about a file's content. */
 function isPlain(entry: IndexEntry): boolean {
   const isFile = entry.mode === 0o100644 || entry.mode === 0o100755 || entry.mode === 0o120000
-  return isFile && entry.stage === 0 && !entry.skipWorktree && !entry.intentToAdd && nameOf(entry.path) !== ".git"
+  return isFile && (entry.flags & unusual) === 0
 }
 
 function isRacy(entry: IndexEntry, indexSecond: number): boolean {

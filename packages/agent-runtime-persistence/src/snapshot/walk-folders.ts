@@ -4,11 +4,13 @@
  * inside, and never follows a link.
  */
 import { readFileSync } from "node:fs"
+import { setImmediate as yieldToOthers } from "node:timers/promises"
 import { type BytePath, foldersAbove, joinPath } from "./byte-path.js"
 import type { FolderFollower } from "./change-hints.js"
 import { type DirectoryTable, describeDirectory } from "./directory-table.js"
 import type { IgnoreRules } from "./ignore-rules.js"
 import { createNameFilter, eitherFilter, type NameFilter, suspectsAll, suspectsNone } from "./name-filter.js"
+import { isLeftover } from "./sweep-leftovers.js"
 import { lookAtDisk, type WorkspaceFiles } from "./workspace-files.js"
 
 export interface WalkOptions {
@@ -21,6 +23,8 @@ export interface WalkOptions {
   readonly askKnown: boolean
   readonly follower?: FolderFollower | undefined
   readonly signal: AbortSignal
+  /** Folders read so far, of those found so far. Must not throw. */
+  readonly onFolders?: ((done: number, total: number) => void) | undefined
   /** Milliseconds of the real clock; file times are compared with it. */
   readonly now: () => number
 }
@@ -29,6 +33,8 @@ export interface WalkResult {
   /** Files to look at. */
   readonly found: BytePath[]
   readonly unreadable: BytePath[]
+  /** Temporary files of keepup. */
+  readonly leftovers: BytePath[]
 }
 
 interface Step {
@@ -44,10 +50,14 @@ interface Suspect {
   readonly suspects: NameFilter
 }
 
+/** The program stays responsive, and its clock can end the walk. */
+const yieldMs = 15
+
 export async function walkFolders(start: readonly BytePath[], options: WalkOptions): Promise<WalkResult> {
   const { rules, table, signal } = options
   const found: BytePath[] = []
   const unreadable: BytePath[] = []
+  const leftovers: BytePath[] = []
   let level: Step[] = start.map((path) => ({
     path,
     included: table.entries.get(path)?.onlyIncluded ? "asked" : "no",
@@ -56,11 +66,19 @@ export async function walkFolders(start: readonly BytePath[], options: WalkOptio
       rules.outsideNames,
     ),
   }))
+  let done = 0
+  let lastYield = performance.now()
   while (level.length > 0) {
     const next: Step[] = []
     const folders: Suspect[] = []
     const files: Suspect[] = []
     for (const step of level) {
+      done++
+      if (performance.now() - lastYield > yieldMs) {
+        options.onFolders?.(done, done + level.length - level.indexOf(step) - 1 + next.length)
+        await yieldToOthers()
+        lastYield = performance.now()
+      }
       signal.throwIfAborted()
       const known = await options.knownNames(step.path)
       const entries = readFolder(step, options)
@@ -71,10 +89,15 @@ export async function walkFolders(start: readonly BytePath[], options: WalkOptio
       const suspects = entries.some(({ name }) => name === ".gitignore")
         ? eitherFilter(step.suspects, readFilter(options.files, step.path))
         : step.suspects
-      for (const { name, isFolder } of entries) {
+      for (const entry of entries) {
+        const { name } = entry
+        const isFolder = entry.isDirectory()
         if (!isFolder && !options.askKnown && known.has(name)) continue
         const path = joinPath(step.path, name)
-        if (rules.isExcluded(path, isFolder)) continue
+        if (rules.isExcluded(path, isFolder)) {
+          if (!isFolder && isLeftover(name)) leftovers.push(path)
+          continue
+        }
         if (isFolder && !options.askKnown && table.entries.has(path)) continue
         if (step.included !== "no") considerIncluded(path, isFolder, step, rules, next, found)
         else if (suspects(name)) (isFolder ? folders : files).push({ path, suspects })
@@ -94,8 +117,9 @@ export async function walkFolders(start: readonly BytePath[], options: WalkOptio
       else considerIncluded(path, true, { path, included: "asked", suspects }, rules, next, found)
     }
     level = next
+    options.onFolders?.(done, done + level.length)
   }
-  return { found, unreadable }
+  return { found, unreadable, leftovers }
 }
 
 /** What the folder's own .gitignore may match. Git reads no link there; whatever else it is, git is asked. */

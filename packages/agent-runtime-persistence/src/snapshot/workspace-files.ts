@@ -33,7 +33,7 @@ export type Content =
 
 export interface NamedEntry {
   readonly name: BytePath
-  readonly isFolder: boolean
+  isDirectory(): boolean
 }
 
 export interface WorkspaceFiles {
@@ -134,8 +134,7 @@ export function createWorkspaceFiles(root: string, maxFileSize: number): Workspa
 
   function list(folder: BytePath): NamedEntry[] | undefined {
     try {
-      const entries = readdirSync(resolve(folder), { withFileTypes: true, encoding: "latin1" })
-      return entries.map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }))
+      return readdirSync(resolve(folder), { withFileTypes: true, encoding: "latin1" })
     } catch {
       return listWithoutTypes(folder)
     }
@@ -147,7 +146,7 @@ export function createWorkspaceFiles(root: string, maxFileSize: number): Workspa
       const names = readdirSync(resolve(folder), { encoding: "latin1" })
       return names.map((name) => ({
         name,
-        isFolder: lookAtDisk(resolve(joinPath(folder, name)))?.isDirectory() ?? false,
+        isDirectory: () => lookAtDisk(resolve(joinPath(folder, name)))?.isDirectory() ?? false,
       }))
     } catch {
       return undefined

@@ -8,8 +8,8 @@ export interface ChildOrder {
   readonly state: string
   readonly home: string
   readonly path: string
-  readonly action: "capture" | "restore" | "consolidate" | "gc" | "loop"
-  /** A checkpoint id, a commit, or a prefix of ids. */
+  readonly action: "capture" | "restore" | "consolidate" | "gc" | "loop" | "swing"
+  /** A checkpoint id, a commit, a prefix of ids, or two commits to go back and forth between. */
   readonly argument: string
   readonly keep?: readonly string[]
   readonly dieAt?: { readonly step: string; readonly visit: number }
@@ -33,6 +33,7 @@ if (order.action === "capture") report((await store.capture({ message: "x", chec
 else if (order.action === "restore") await store.restore(order.argument)
 else if (order.action === "consolidate") await store.consolidate()
 else if (order.action === "gc") await store.gc(order.keep ?? [])
+else if (order.action === "swing") await swing()
 else await loop()
 await store.close()
 
@@ -44,6 +45,12 @@ async function loop(): Promise<void> {
     report(`${order.argument}-${i} ${commit} ${i}`)
     if (i % 7 === 6) await store.consolidate()
   }
+}
+
+/** One restore after the other until somebody kills us. */
+async function swing(): Promise<void> {
+  report("ready")
+  for (let i = 0; i < 500; i++) await store.restore(order.argument.split(" ")[i % 2] as string)
 }
 
 function report(line: string): void {

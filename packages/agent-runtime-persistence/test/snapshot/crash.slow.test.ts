@@ -1,5 +1,7 @@
 /** SIGKILL at every named step and at random instants: nothing acknowledged is lost, and plain git finds the store sound. */
+import { once } from "node:events"
 import { readdirSync } from "node:fs"
+import type { Readable } from "node:stream"
 import { setTimeout as wait } from "node:timers/promises"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { startChild, waitFor } from "./start-child.js"
@@ -147,5 +149,49 @@ describe("killed at random instants", () => {
       await store.close()
     }
     await expectSound(new Map())
+  })
+
+  it("leaves a restore that can be finished or taken back, or one that is whole", async () => {
+    const store = await work.open()
+    const pictures = new Map<string, Map<string, string>>()
+    const commits: string[] = []
+    for (const round of [1, 2]) {
+      edit(round)
+      for (let i = 0; i < 60; i++) work.write(`many/d${i % 6}/m${i}-${round === 1 ? i % 3 : 0}`, `${round} ${i}\n`)
+      if (round === 2) work.remove("many/d1")
+      const { commit } = await store.capture({ message: "x", checkpointId: `c${round}` })
+      commits.push(commit)
+      pictures.set(commit, work.picture())
+    }
+    await store.close()
+    const settled = { finishRestore: 0, takeBackRestore: 0, whole: 0 }
+    for (let round = 0; round < 24; round++) {
+      const child = await startChild(work, { action: "swing", argument: commits.join(" ") })
+      const ended = waitFor(child)
+      await once(child.stdout as Readable, "data")
+      await wait(Math.random() * 120)
+      child.kill("SIGKILL")
+      expect((await ended).errors).toBe("")
+      const reopened = await work.open()
+      const [journal, ...others] = reopened.listUnfinishedRestores()
+      expect(others).toEqual([])
+      if (journal === undefined) {
+        settled.whole++
+        expect([...pictures.values()]).toContainEqual(work.picture())
+      } else {
+        const how = round % 2 === 0 ? "finishRestore" : "takeBackRestore"
+        settled[how]++
+        expect((await reopened[how](journal)).failed).toEqual([])
+        const tree = (await reopened.describe(how === "finishRestore" ? journal.target : journal.safety)).tree
+        const trees = await Promise.all(commits.map(async (commit) => (await reopened.describe(commit)).tree))
+        expect(work.picture()).toEqual(pictures.get(commits[trees.indexOf(tree)] as string))
+      }
+      expect(reopened.listUnfinishedRestores()).toEqual([])
+      expect(fsck(reopened.directory)).toBe("")
+      expect(readdirSync(work.root).filter((name) => name.startsWith(".keepup"))).toEqual([])
+      await reopened.close()
+    }
+    expect(settled.finishRestore + settled.takeBackRestore).toBeGreaterThan(0)
+    await expectSound(new Map(commits.map((commit, i) => [`c${i + 1}`, pictures.get(commit) as Map<string, string>])))
   })
 })
