@@ -96,6 +96,10 @@ export function chopLine(text: string, width: number): string[] {
   const room = Math.max(2, width)
   if (text.length <= room && textWidth(text) <= room) return [text]
   const lines: string[] = []
+  if (/^[\x20-\x7e]*$/.test(text)) {
+    for (let from = 0; from < text.length; from += room) lines.push(text.slice(from, from + room))
+    return lines
+  }
   let line = ""
   let used = 0
   for (const character of splitGraphemes(text)) {

@@ -67,11 +67,22 @@ export function renderHelp({ commands, keys }: HelpOverlay, look: Look, scroll: 
   return scrollLines(lines, look, scroll)
 }
 
-export function renderText({ title, text, format }: TextOverlay, look: Look, scroll: number): Scrolled {
-  const width = look.columns - 1
-  const lines = format === "patch" ? renderPatch(text, width, look.styles.isOn) : renderPlain(text, width)
-  const { lines: shown, furthest } = scrollLines(lines, { ...look, rows: look.rows - 2 }, scroll)
-  return { lines: [look.styles.bold(cut(oneLine(title), width)), "", ...shown], furthest }
+export function renderText(overlay: TextOverlay, look: Look, scroll: number): Scrolled {
+  const { lines: shown, furthest } = scrollLines(linesOf(overlay, look), { ...look, rows: look.rows - 2 }, scroll)
+  return { lines: [look.styles.bold(cut(oneLine(overlay.title), look.columns - 1)), "", ...shown], furthest }
+}
+
+const broken = new WeakMap<TextOverlay, { readonly width: number; readonly lines: readonly string[] }>()
+
+/** A long text is broken into lines once for a width, not at every key. */
+function linesOf(overlay: TextOverlay, { columns, styles }: Look): readonly string[] {
+  const width = columns - 1
+  const known = broken.get(overlay)
+  if (known?.width === width) return known.lines
+  const { text, format } = overlay
+  const lines = format === "patch" ? renderPatch(text, width, styles.isOn) : renderPlain(text, width)
+  broken.set(overlay, { width, lines })
+  return lines
 }
 
 export function renderConfirm({ question, plan }: ConfirmOverlay, look: Look, scroll: number): Scrolled {
