@@ -98,25 +98,36 @@ export function openChat(options: OpenChatOptions): OpenChat {
     return ["idle", "elsewhere"].includes(store.get().phase) && leaving === undefined
   }
 
-  /** Lets the agent work; what was queued meanwhile follows, one by one. */
-  async function runTurns(prompt: string | undefined): Promise<void> {
-    turn = new AbortController()
-    await following.stop()
+  /** Lets the agent work: at once for whoever looks, after what is still under way in truth. */
+  function startTurn(prompt: string | undefined): void {
+    const controller = new AbortController()
+    turn = controller
     store.dispatch({ type: "phase-changed", phase: "running", activity: "Thinking", at: now() })
-    const { isDone } = await runTurn(scope, prompt, turn.signal)
-    turn = undefined
-    await settleDown()
+    enqueue(async () => {
+      await following.stop()
+      const { isDone } = await runTurn(scope, prompt, controller.signal)
+      turn = undefined
+      await settleDown()
+      if (isDone) return runQueued()
+      handBackQueue()
+    })
+  }
+
+  /** What was sent while the agent or keepup was at work follows, one by one. */
+  function runQueued(): void {
     const [next] = store.get().queued
-    if (next === undefined || leaving !== undefined) return
-    if (isDone) {
-      store.dispatch({ type: "queue-taken" })
-      await runTurns(next)
-      journal.keepQueue(store.get().queued)
-    } else {
-      store.dispatch({ type: "text-handed-back", text: store.get().queued.join("\n\n") })
-      store.dispatch({ type: "queue-cleared" })
-      journal.keepQueue([])
-    }
+    if (next === undefined || leaving !== undefined || turn !== undefined) return
+    store.dispatch({ type: "queue-taken" })
+    startTurn(next)
+  }
+
+  /** After a stop or a failure the user may want something else first. */
+  function handBackQueue(): void {
+    const { queued } = store.get()
+    if (queued.length === 0) return
+    store.dispatch({ type: "text-handed-back", text: queued.join("\n\n") })
+    store.dispatch({ type: "queue-cleared" })
+    journal.keepQueue([])
   }
 
   /** Back to the user's turn, with the facts as they are. */
@@ -133,15 +144,18 @@ export function openChat(options: OpenChatOptions): OpenChat {
   }
 
   /** Something of keepup's own that changes the session or its files. What it writes is not another process's. */
-  async function busy(activity: string, doIt: () => Promise<void>): Promise<void> {
-    await following.stop()
+  function busy(activity: string, doIt: () => Promise<void>): void {
     store.dispatch({ type: "phase-changed", phase: "busy", activity, at: now() })
-    try {
-      await doIt()
-    } catch (error) {
-      showError(scope, error)
-    }
-    await settleDown()
+    enqueue(async () => {
+      await following.stop()
+      try {
+        await doIt()
+      } catch (error) {
+        showError(scope, error)
+      }
+      await settleDown()
+      runQueued()
+    })
   }
 
   /** One thing after the other; never rejects. */
@@ -149,55 +163,37 @@ export function openChat(options: OpenChatOptions): OpenChat {
     work = work.then(doIt).catch((error: unknown) => showError(scope, error))
   }
 
-  async function runSlash(line: string): Promise<void> {
-    const { command, words, text } = findSlash(line)
-    const chat: SlashChat = {
-      scope,
-      say: (item) => store.dispatch({ type: "item-added", item }),
-      leave,
-      openHelp: () => store.dispatch({ type: "overlay-opened", overlay: helpOverlay() }),
-      isRunning: () => turn !== undefined,
-    }
-    if (command.isAlways === true) return await command.run(chat, words, text)
-    await busy(`/${command.name}`, () => command.run(chat, words, text))
-  }
-
   function send(text: string): void {
     const line = text.trim()
     if (line === "" || leaving !== undefined) return
     if (isSlash(line)) return sendSlash(line)
-    if (isFree() && turn === undefined) enqueue(() => runTurns(text.trimEnd()))
-    else {
-      store.dispatch({ type: "message-queued", text: text.trimEnd() })
-      journal.keepQueue(store.get().queued)
-    }
+    if (isFree()) return startTurn(text.trimEnd())
+    store.dispatch({ type: "message-queued", text: text.trimEnd() })
+    journal.keepQueue(store.get().queued)
   }
 
   function sendSlash(line: string): void {
-    const echo = () => store.dispatch({ type: "item-added", item: { kind: "user", text: line, isSending: false } })
-    const run = async () => {
-      try {
-        await runSlash(line)
-      } catch (error) {
-        showError(scope, error)
-      }
-    }
+    store.dispatch({ type: "item-added", item: { kind: "user", text: line, isSending: false } })
     try {
-      const { command } = findSlash(line)
-      if (command.isAlways === true || turn === undefined) {
-        echo()
-        if (command.isAlways === true) void run()
-        else enqueue(run)
-      } else {
-        store.dispatch({ type: "text-handed-back", text: line })
-        store.dispatch(
-          notice("warning", "Cannot do this while a task is running.", "Stop it with Ctrl-C or /pause first."),
-        )
+      const { command, words, text } = findSlash(line)
+      const run = () => command.run(slashChat, words, text)
+      if (command.isAlways === true) run().catch((error: unknown) => showError(scope, error))
+      else if (isFree()) busy(`/${command.name}`, run)
+      else {
+        const refusal = "Cannot do this while a task is running."
+        store.dispatch(notice("warning", refusal, "Stop it with Ctrl-C or /pause first."))
       }
     } catch (error) {
-      echo()
       showError(scope, error)
     }
+  }
+
+  const slashChat: SlashChat = {
+    scope,
+    say: (item) => store.dispatch({ type: "item-added", item }),
+    leave,
+    openHelp: () => store.dispatch({ type: "overlay-opened", overlay: helpOverlay() }),
+    isRunning: () => turn !== undefined,
   }
 
   function interrupt(): void {
@@ -263,7 +259,9 @@ export function openChat(options: OpenChatOptions): OpenChat {
       const key = await questions.ask(resumeQuestion(cutOff, now()))
       if (key === "y") await goOn(opened, cutOff, kept.sessionId === cutOff.id ? kept.answer : "")
     } else await hintAtNewest(scope, opened)
-    if (turn === undefined) journal.endAnswer()
+    if (turn !== undefined) return
+    journal.endAnswer()
+    runQueued()
   }
 
   /** Shows the session as it stood, with the part of an answer that only the screen had; and lets the agent go on. */
@@ -274,7 +272,7 @@ export function openChat(options: OpenChatOptions): OpenChat {
       store.dispatch({ type: "item-added", item })
     }
     journal.endAnswer()
-    if (await isUnfinished(opened, session)) enqueue(() => runTurns(undefined))
+    if (await isUnfinished(opened, session)) startTurn(undefined)
     else following.start()
   }
 
@@ -288,7 +286,7 @@ export function openChat(options: OpenChatOptions): OpenChat {
     complete: (text, cursor) => completeInput(scope, text, cursor),
     keepDraft: journal.keepDraft,
     listInputHistory: () => history,
-    openHelp: () => store.dispatch({ type: "overlay-opened", overlay: helpOverlay() }),
+    openHelp: slashChat.openHelp,
     ...overlays,
     confirm: questions.answerConfirm,
     resize(columns) {

@@ -27,7 +27,7 @@ type OverlayCalls = Pick<
 
 export interface OverlayParts {
   /** Does something that changes the session; tells what goes wrong; never rejects. */
-  readonly busy: (activity: string, doIt: () => Promise<void>) => Promise<void>
+  readonly busy: (activity: string, doIt: () => Promise<void>) => void
   readonly width: () => number
 }
 
@@ -37,6 +37,8 @@ const previewDelayMs = 120
 export function createOverlays(scope: ChatScope, { busy, width }: OverlayParts): OverlayCalls {
   const { store } = scope
   let timer: NodeJS.Timeout | undefined
+  /** The id of the tool call whose output is open. */
+  let shownTool = 0
 
   /** Looking changes nothing and may fail. */
   function look(doIt: () => Promise<void>): void {
@@ -45,7 +47,7 @@ export function createOverlays(scope: ChatScope, { busy, width }: OverlayParts):
 
   /** Going elsewhere must wait for the agent. */
   function travel(activity: string, doIt: () => Promise<void>): void {
-    if (store.get().phase === "idle") void busy(activity, doIt)
+    if (store.get().phase === "idle") busy(activity, doIt)
     else store.dispatch(notice("warning", "Cannot restore checkpoint while a task is running."))
   }
 
@@ -108,10 +110,11 @@ export function createOverlays(scope: ChatScope, { busy, width }: OverlayParts):
       }),
     openOutput() {
       const tools = [...store.get().settled, ...store.get().live].filter((item) => item.kind === "tool")
-      const { overlay } = store.get()
-      const open = overlay?.kind === "text" ? tools.findIndex((tool) => titleOf(tool) === overlay.title) : tools.length
-      const tool = tools[open - 1] ?? tools.at(-1)
+      const isOpen = store.get().overlay?.kind === "text"
+      const older = isOpen ? tools.filter(({ id }) => id < shownTool) : tools
+      const tool = older.at(-1) ?? tools.at(-1)
       if (tool === undefined) return store.dispatch(notice("info", "No tool was called yet."))
+      shownTool = tool.id
       const text = manyLines(tool.output === "" ? tool.result : tool.output)
       store.dispatch({ type: "overlay-opened", overlay: { kind: "text", title: titleOf(tool), text, format: "plain" } })
     },
@@ -141,6 +144,6 @@ export function createOverlays(scope: ChatScope, { busy, width }: OverlayParts):
   }
 }
 
-function titleOf({ id, name, target }: ToolItem): string {
-  return `${id} ${name} ${target}`.trimEnd()
+function titleOf({ name, target }: ToolItem): string {
+  return `${name} ${target}`.trimEnd()
 }

@@ -24,14 +24,13 @@ export async function runTurn(scope: ChatScope, prompt: string | undefined, sign
       streamDelta(text, attempt ?? 1)
       return
     }
-    if (event.type === "message:added") {
-      const { role } = (event.data as { message: { role: string } }).message
-      if (role === "user") isSent = true
-      if (role === "assistant") journal.endAnswer()
-    }
+    const role = event.type === "message:added" ? (event.data as { message: { role: string } }).message.role : ""
+    if (role === "user") isSent = true
     // a failure is told by the warning, which also comes when the log can't take the event
     if (event.type === "checkpoint:failed") return
     for (const action of showEvent(event, scope.now())) store.dispatch(action)
+    // not before what was gathered of it has been shown and kept
+    if (role === "assistant") journal.endAnswer()
     if (event.type === "checkpoint:created") countCheckpoint(scope)
   }
 
