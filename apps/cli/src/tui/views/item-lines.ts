@@ -61,7 +61,7 @@ export function renderTool(item: ToolItem, columns: number, styles: Styles): str
   const target = cut(
     oneLine(item.target),
     Math.max(8, result === "" ? left : left - Math.min(textWidth(result), 24) - 2),
-    "start",
+    /\s/.test(item.target) ? "end" : "start",
   )
   const rest = left - textWidth(target) - 2
   const shown = rest >= 6 && result !== "" ? `  ${styles.dim(cut(result, rest))}` : ""
