@@ -177,7 +177,8 @@ export function openChat(options: OpenChatOptions): OpenChat {
     try {
       const { command, words, text } = findSlash(line)
       const run = () => command.run(slashChat, words, text)
-      if (command.isAlways === true) run().catch((error: unknown) => showError(scope, error))
+      const isNow = command.isAlways === true || (command.isForRunning === true && turn !== undefined)
+      if (isNow) run().catch((error: unknown) => showError(scope, error))
       else if (isFree()) busy(`/${command.name}`, run)
       else {
         const refusal = "Cannot do this while a task is running."

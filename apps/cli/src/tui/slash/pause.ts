@@ -7,7 +7,7 @@ export const pauseCommand: SlashCommand = {
   name: "pause",
   usage: "/pause",
   summary: "stop at the next safe point and keep a checkpoint",
-  isAlways: true,
+  isForRunning: true,
   async run(chat) {
     const { scope } = chat
     const session = requireSession(chat)

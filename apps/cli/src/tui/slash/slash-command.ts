@@ -15,6 +15,8 @@ export interface SlashCommand {
   readonly completes?: readonly Completion[]
   /** Runs at once, also while the agent works: it changes neither the session nor its files. */
   readonly isAlways?: boolean
+  /** Is meant for the agent at work: then it runs at once. */
+  readonly isForRunning?: boolean
   /** `words` are what stands behind the name, `text` the same as it was written. */
   readonly run: (chat: SlashChat, words: readonly string[], text: string) => Promise<void>
 }
