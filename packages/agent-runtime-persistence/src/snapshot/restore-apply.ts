@@ -4,10 +4,25 @@
  * should be are not touched. No link is ever followed.
  */
 
-import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, unlinkSync } from "node:fs"
-import { type FileHandle, open, symlink } from "node:fs/promises"
+import {
+  closeSync,
+  fchmodSync,
+  fsync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFile,
+  writeSync,
+} from "node:fs"
+import { promisify } from "node:util"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { type BytePath, displayPath, foldersAbove, parentOf } from "./byte-path.js"
+import { type FileStat, isSettled } from "./file-stat.js"
 import { objectId } from "./git-objects.js"
 import type { RestoreWork } from "./restore-plan.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
@@ -41,8 +56,9 @@ export async function applyRestoreWork(
   const staging = files.resolve(stagingName)
   removeStaging(staging)
   step("restore:check")
-  const writes = work.writes.filter((write) => needsWriting(environment, write))
-  const deletes = work.deletes.filter(({ path, before }) => needsDeleting(environment, path, before))
+  const seen: Seen = new Map()
+  const writes = work.writes.filter((write) => needsWriting(environment, write, seen))
+  const deletes = work.deletes.filter(({ path, before }) => needsDeleting(environment, path, before, seen))
   const failed: { path: string; reason: string }[] = []
   try {
     if (writes.length > 0) {
@@ -53,8 +69,7 @@ export async function applyRestoreWork(
     await noted
     step("restore:recheck")
     files.refresh()
-    for (const { path, before } of writes) refuseChanged(environment, path, before)
-    for (const { path, before } of deletes) refuseChanged(environment, path, before)
+    for (const { path, before } of [...writes, ...deletes]) refuseChanged(environment, path, before, seen)
     step("restore:delete")
     onTouch()
     const touched = new Set<BytePath>()
@@ -78,8 +93,8 @@ export async function applyRestoreWork(
     step("restore:sync")
     await inPool([...touched], async (folder) => {
       if (!lookAtDisk(files.resolve(folder))?.isDirectory()) return
-      const handle = await open(files.resolve(folder), "r")
-      await handle.sync().finally(() => handle.close())
+      const descriptor = openSync(files.resolve(folder), "r")
+      await makeDurable(descriptor).finally(() => closeSync(descriptor))
     })
   } finally {
     removeStaging(staging)
@@ -100,29 +115,43 @@ export function removeStaging(staging: string | Buffer): void {
   rmSync(staging, { recursive: true, force: true })
 }
 
-function needsWriting(environment: SnapshotEnvironment, write: RestoreWork["writes"][number]): boolean {
-  const now = describe(environment, write.path)
+/** What was at a path when it was first looked at, and when that was. */
+type Seen = Map<BytePath, FileEntry & { readonly stat: FileStat; readonly seenAt: number }>
+
+function needsWriting(environment: SnapshotEnvironment, write: RestoreWork["writes"][number], seen?: Seen): boolean {
+  const now = describe(environment, write.path, seen)
   return now?.id !== write.entry.id || now.mode !== write.entry.mode
 }
 
-function needsDeleting(environment: SnapshotEnvironment, path: BytePath, before: FileEntry): boolean {
-  const now = describe(environment, path)
+function needsDeleting(environment: SnapshotEnvironment, path: BytePath, before: FileEntry, seen: Seen): boolean {
+  const now = describe(environment, path, seen)
   if (now === undefined) return false
   if (now.id === before.id && now.mode === before.mode) return true
   throw changed(path)
 }
 
 /** The entry a path would have in a snapshot taken now. */
-function describe({ files }: SnapshotEnvironment, path: BytePath): FileEntry | undefined {
+function describe({ files, now }: SnapshotEnvironment, path: BytePath, seen?: Seen): FileEntry | undefined {
+  const seenAt = now()
   const content = files.read(path)
-  return content.kind === "content" ? { mode: content.mode, id: objectId("blob", content.data) } : undefined
+  if (content.kind !== "content") return undefined
+  const entry = { mode: content.mode, id: objectId("blob", content.data) }
+  seen?.set(path, { ...entry, stat: content.stat, seenAt })
+  return entry
 }
 
 /** Law: only what the safety snapshot holds may be overwritten or deleted. */
-function refuseChanged(environment: SnapshotEnvironment, path: BytePath, before: FileEntry | undefined): void {
+function refuseChanged(
+  environment: SnapshotEnvironment,
+  path: BytePath,
+  before: FileEntry | undefined,
+  seen: Seen,
+): void {
   const found = environment.files.look(path)
   if (found.kind === "absent" || found.kind === "folder") return
-  const now = describe(environment, path)
+  const known = seen.get(path)
+  const isKnown = known !== undefined && found.kind === "file" && found.stat === known.stat
+  const now = isKnown && isSettled(known.stat, known.seenAt) ? known : describe(environment, path)
   if (before === undefined || now?.id !== before.id || now.mode !== before.mode) throw changed(path)
 }
 
@@ -143,7 +172,7 @@ async function stageAll(
     environment.onProgress?.(staged++, writes.length, "Writing files")
     const data = await environment.reader.get(entry.id, "blob")
     const temporary = environment.files.resolve(`${stagingName}/${i}`)
-    if (entry.mode === "120000") await symlink(data, temporary)
+    if (entry.mode === "120000") symlinkSync(data, temporary)
     else await stageFile(temporary, data, entry, permissions(environment, path, entry))
   })
 }
@@ -163,21 +192,30 @@ async function inPool<T>(items: readonly T[], work: (item: T, index: number) => 
   for (const end of ends) if (end.status === "rejected") throw end.reason
 }
 
+/** Only what makes the disk turn waits on another thread: a thread for each small step would take longer. */
 async function stageFile(
   path: string | Buffer,
   data: Buffer,
   entry: FileEntry,
   mode: number | undefined,
 ): Promise<void> {
-  let file: FileHandle | undefined
+  const descriptor = openSync(path, "wx", entry.mode === "100755" ? 0o777 : 0o666)
   try {
-    file = await open(path, "wx", entry.mode === "100755" ? 0o777 : 0o666)
-    await file.writeFile(data)
-    if (mode !== undefined) await file.chmod(mode)
-    await file.sync()
+    await writeAll(descriptor, data)
+    if (mode !== undefined) fchmodSync(descriptor, mode)
+    await makeDurable(descriptor)
   } finally {
-    await file?.close()
+    closeSync(descriptor)
   }
+}
+
+const makeDurable = promisify(fsync)
+const writeBeside = promisify(writeFile) as (descriptor: number, data: Buffer) => Promise<void>
+const largeFile = 256 << 10
+
+async function writeAll(descriptor: number, data: Buffer): Promise<void> {
+  if (data.length > largeFile) await writeBeside(descriptor, data)
+  else for (let at = 0; at < data.length; ) at += writeSync(descriptor, data, at)
 }
 
 /** A file that is replaced keeps its permissions, except that the executable bit is as it was captured. */
