@@ -20,7 +20,7 @@ export async function first(context, tree) {
   }
   const slow = members.filter(({ slowFirst }) => slowFirst || !tree.git).map(({ name }) => [name, 10_000])
   const { rows, samples, load } = await interleave(contestants, {
-    rounds: context.quick ? 2 : 5,
+    rounds: context.quick ? 3 : 9,
     warmup: 0,
     budgetMs: Object.fromEntries(slow),
     before: async (name) => {

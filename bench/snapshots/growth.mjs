@@ -8,7 +8,9 @@ import { isInUserRepository } from "./strategies.mjs"
 
 export async function growth(context, tree) {
   const count = context.quick ? 100 : 1000
-  const able = (await gather(context, tree)).filter(({ name }) => !isInUserRepository(name))
+  // Old Cline writes what Roo writes; copies of edited files are no snapshots of a workspace.
+  const left = (await gather(context, tree)).filter(({ name, kind }) => name !== "cline-old" && kind !== "partial")
+  const able = left.filter(({ name }) => !isInUserRepository(name))
   // Everybody starts packed, so that housekeeping on the way does not make the first snapshot's objects look like a gain.
   for (const { instance } of able) await instance.compact?.()
   const members = able.map((member) => ({ ...member, start: diskOf(member), times: [], mostFiles: 0 }))

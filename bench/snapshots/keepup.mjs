@@ -31,14 +31,18 @@ function makeKeepup({ watch }) {
       return watch && !(await opened.watch()) ? await opened.close().then(() => null) : opened
     }
     let number = 0
-    let store = await open()
-    if (!store) return null
+    // Whoever watches must know that it can; otherwise making the store is part of the first snapshot, as it is for the peers.
+    let store = watch ? await open() : undefined
+    if (store === null) return null
     const take = async () => {
       const snapshot = await store.capture({ message: "checkpoint", checkpointId: `bench-${++number}`, exact: !watch })
       return snapshot.commit
     }
     return {
-      first: take,
+      async first() {
+        store ??= await open()
+        return take()
+      },
       snapshot: take,
       /** The safety snapshot that is part of it looks at everything, or trusts the watcher. */
       restore: (id) => store.restore(id, { safetyCheckpointId: `bench-${++number}`, exact: !watch }),
@@ -50,7 +54,7 @@ function makeKeepup({ watch }) {
         if (watch) await take()
       },
       compact: () => store.consolidate(),
-      close: () => store.close(),
+      close: () => store?.close(),
     }
   }
 }

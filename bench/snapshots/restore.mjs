@@ -20,6 +20,8 @@ export async function restore(context, tree) {
     )
     const { rows, load } = await interleave(contestants, {
       rounds: context.quick ? 2 : 5,
+      // Who takes more than a second each time has shown it after two turns.
+      budgetMs: Object.fromEntries([...members.keys()].map((name) => [name, 2000])),
       before: async (name) => {
         const instance = members.get(name)
         // Peers that write nothing new into an unchanged tree would otherwise go back to another one's state.

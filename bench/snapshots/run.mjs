@@ -38,7 +38,7 @@ function plan(context) {
 export async function run(context) {
   const all = {}
   for (const step of plan(context)) {
-    const wanted = step.parts.filter((part) => !context.only || context.only.includes(part))
+    const wanted = step.parts.filter((part) => isWanted(context, part, step))
     if (wanted.length === 0) continue
     const tree = await prepare(context, step)
     for (const part of wanted) {
@@ -53,6 +53,11 @@ export async function run(context) {
   if (all.incremental && Object.keys(all.incremental).length > 1)
     writeText(file("snapshot-size"), sizePlot(all.incremental))
   if (all.growth) writeText(file("snapshot-growth"), growthPlot(Object.values(all.growth)[0]))
+}
+
+/** `--only restore` names a part, `--only restore@50000` a part on the tree of that size. */
+function isWanted({ only }, part, { files }) {
+  return !only || only.includes(part) || only.includes(`${part}@${files}`)
 }
 
 async function prepare(context, step) {
