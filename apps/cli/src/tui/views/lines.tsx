@@ -1,8 +1,12 @@
-/** Lines that already fit: Ink only has to put them on the screen. */
-import { Text } from "ink"
-import { memo, type ReactElement } from "react"
+/**
+ * Lines that already fit: Ink only has to put them on the screen. It remembers every text it ever measured, for good, so
+ * it measures one sign for each line instead, and the lines are put in their place when it writes.
+ */
+import { Transform } from "ink"
+import type { ReactElement } from "react"
 
-export const Lines = memo(function Lines({ lines }: { readonly lines: readonly string[] }): ReactElement | null {
-  // a line of nothing would have no height
-  return lines.length === 0 ? null : <Text>{lines.map((line) => (line === "" ? " " : line)).join("\n")}</Text>
-})
+export function Lines({ lines }: { readonly lines: readonly string[] }): ReactElement | null {
+  if (lines.length === 0) return null
+  const signs = Array.from(lines, () => "·").join("\n")
+  return <Transform transform={(_, at) => lines[at] ?? ""}>{signs}</Transform>
+}
