@@ -137,7 +137,7 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
 
   try {
     const recovered =
-      options.recover === false ? { restores: [], sessions: [], branches: [] } : await recoverAll(context)
+      options.recover === false ? { restores: [], sessions: [], branches: [], imports: [] } : await recoverAll(context)
     return {
       ...context,
       config,

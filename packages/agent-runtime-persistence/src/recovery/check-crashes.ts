@@ -4,6 +4,7 @@ import { isHeld, leaseName, sharedNow, toLeaseRow } from "../session/lease-row.j
 import { findRestore, listUnfinishedRestores } from "../time-travel/restore-records.js"
 import { rewindMark } from "../time-travel/rewind.js"
 import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
+import { listUnfinishedImports } from "../transfer/import-mark.js"
 import { type Finding, finding, guarded } from "./finding.js"
 import { listWorkspaces } from "./list-workspaces.js"
 
@@ -23,7 +24,8 @@ export async function checkCrashes(context: TimeTravelContext): Promise<Finding[
     return interrupted.map(({ id }) => finding("session-interrupted", `session ${id}`, what, true))
   })
   found.push(...sessions.filter(({ code }) => code !== "row-unreadable")) // told by the check of sessions
-  found.push(...(await findStaleLeases(context)), ...(await findRewinds(context)), ...(await findNotes(context)))
+  found.push(...(await findStaleLeases(context)), ...(await findRewinds(context)), ...(await findImports(context)))
+  found.push(...(await findNotes(context)))
   return found
 }
 
@@ -47,6 +49,14 @@ async function findRewinds({ store }: TimeTravelContext): Promise<Finding[]> {
   return rows.map(({ id }) =>
     finding("rewind-unfinished", `session ${id}`, "It was being made by a rewind that has not ended.", true),
   )
+}
+
+async function findImports({ store }: TimeTravelContext): Promise<Finding[]> {
+  return await guarded("row-unreadable", "sessions", async () => {
+    const abandoned = (await listUnfinishedImports(store.context)).filter(({ isAbandoned }) => isAbandoned)
+    const what = "It was being imported when the process ended; nobody sees it."
+    return abandoned.map(({ sessionId }) => finding("import-unfinished", `session ${sessionId}`, what, true))
+  })
 }
 
 /** Notes beside the snapshots of restores that have long ended, or that the store knows nothing of. */

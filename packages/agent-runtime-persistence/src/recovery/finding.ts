@@ -29,6 +29,7 @@ export type FindingCode =
   | "note-left"
   | "session-interrupted"
   | "rewind-unfinished"
+  | "import-unfinished"
   | "lease-stale"
   | "rubbish-left"
   | "mode-open"
@@ -61,6 +62,7 @@ const severities: Partial<Record<FindingCode, Finding["severity"]>> = {
   "ref-unowned": "info",
   "session-interrupted": "info",
   "rewind-unfinished": "info",
+  "import-unfinished": "info",
   "lease-stale": "info",
   "rubbish-left": "info",
 }

@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => travel.close())
 
-const nothing = { restores: [], sessions: [], branches: [] }
+const nothing = { restores: [], sessions: [], branches: [], imports: [] }
 const started = (callId: string) => event("tool:started", { callId, name: "edit", arguments: { path: callId } })
 const ended = (callId: string) => event("tool:ended", { callId, name: "edit", outcome: "ok" })
 

@@ -7,6 +7,7 @@ import { cleanupSessions } from "../session/cleanup-sessions.js"
 import { leaseName } from "../session/lease-row.js"
 import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
 import { clearNotes } from "./clear-notes.js"
+import { settleImports } from "./settle-imports.js"
 import { type SettledRestore, settleRestores } from "./settle-restores.js"
 import { settleRewinds } from "./settle-rewinds.js"
 
@@ -21,17 +22,20 @@ export interface RecoverResult {
   readonly sessions: readonly RecoveredSession[]
   /** Branches of a rewind that never got their files, taken away again. */
   readonly branches: readonly Session[]
+  /** Sessions of imports that were broken off, taken away again. */
+  readonly imports: readonly SessionId[]
 }
 
 /** Finds what died and closes it properly. Costs next to nothing when nothing did. */
 export async function recoverAll(context: TimeTravelContext): Promise<RecoverResult> {
   const restores = await settleRestores(context)
   const branches = await settleRewinds(context)
+  const imports = await settleImports(context)
   const { interrupted } = await cleanupSessions(context.store)
   await clearNotes(context, interrupted)
   const sessions: RecoveredSession[] = []
   for (const { id } of interrupted) sessions.push(await recoverSession(context, id))
-  return { restores, sessions, branches }
+  return { restores, sessions, branches, imports }
 }
 
 /** Closes the open ends of one interrupted session. */

@@ -34,6 +34,7 @@ const inDatabase: readonly FindingCode[] = [
   "restore-unfinished",
   "session-interrupted",
   "rewind-unfinished",
+  "import-unfinished",
   "note-left",
   "lease-stale",
 ]
@@ -83,10 +84,11 @@ async function reindex({ store }: TimeTravelContext): Promise<string> {
 async function recover(context: TimeTravelContext): Promise<string[]> {
   const done: string[] = []
   try {
-    const { restores, sessions, branches } = await recoverAll(context)
+    const { restores, sessions, branches, imports } = await recoverAll(context)
     for (const { restore, outcome, reason } of restores) done.push(`Restore ${restore.id} was ${outcome}: ${reason}`)
     for (const { session } of sessions) done.push(`Session ${session.id} was recovered; it is paused.`)
     for (const { id } of branches) done.push(`Session ${id}, whose files a rewind never brought back, was taken away.`)
+    for (const id of imports) done.push(`Session ${id}, whose import was broken off, was taken away.`)
   } catch (error) {
     if (!isKeepupError(error)) throw error
     done.push(`Not everything that died could be closed: ${error.message}`)

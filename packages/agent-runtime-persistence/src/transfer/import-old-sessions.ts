@@ -31,17 +31,15 @@ export async function importOldSessions(store: Store, options: ImportOldSessions
   const list = await readOldFile(options.path)
   const records = list.map((one, index) => toRecords(one, index, options.workspacePath, store.context.clock.now()))
   const { context } = store
-  const made = await context.driver.transaction("import", (tx) =>
-    insertRecords(tx, records.flat(), {
-      context,
-      ids: createIdMap(context.ids, new Set(), new Map()),
-      workspacePath: options.workspacePath,
-      isShown: () => true,
-      interruption: "",
-      readContent: () => Buffer.alloc(0),
-      blobHashes: [],
-    }),
-  )
+  const made = await insertRecords(records.flat(), {
+    context,
+    ids: createIdMap(context.ids, new Set(), new Map()),
+    workspacePath: options.workspacePath,
+    isShown: () => true,
+    interruption: "",
+    readContent: () => Buffer.alloc(0),
+    blobHashes: [],
+  })
   const sessions: Session[] = []
   for (const id of made) sessions.push(await store.sessions.get(id))
   return sessions

@@ -1,6 +1,7 @@
 /**
  * Takes an exported session in, under new ids. All or nothing: the whole file is proven first, then objects, refs and
- * contents are kept, and one transaction makes them count. A file that is refused leaves nothing behind.
+ * contents are kept, then rows nobody sees, and one transaction makes them count. A file that is refused leaves nothing
+ * behind; what a killed import leaves is never shown, and taken away by the next start.
  */
 import { KeepupError, type Session, type SessionId } from "@ku0/agent-runtime-core"
 import type { SnapshotObject } from "../snapshot/transfer-objects.js"
@@ -75,17 +76,15 @@ async function insert(
   const { context } = store
   const blobHashes = new Set(verified.stateHashes)
   if (context.artifactContent === undefined) for (const hash of verified.artifactHashes) blobHashes.add(hash)
-  const [id] = await context.driver.transaction("import", (tx) =>
-    insertRecords(tx, readRecords(spool), {
-      context,
-      ids,
-      workspacePath: options.workspacePath,
-      isShown: (old) => old === verified.header.sessionId,
-      interruption: "It was in the middle of something when it was exported.",
-      readContent: (hash) => readContent(verified, spool, hash),
-      blobHashes,
-    }),
-  )
+  const [id] = await insertRecords(readRecords(spool), {
+    context,
+    ids,
+    workspacePath: options.workspacePath,
+    isShown: (old) => old === verified.header.sessionId,
+    interruption: "It was in the middle of something when it was exported.",
+    readContent: (hash) => readContent(verified, spool, hash),
+    blobHashes,
+  })
   return await store.sessions.get(id as SessionId)
 }
 

@@ -1,12 +1,24 @@
-/** Writes the records of a verified file into the database, inside one transaction of the caller. Waits for nothing else. */
-import { type Checkpoint, type CheckpointId, type EntryDraft, event, type SessionId } from "@ku0/agent-runtime-core"
+/**
+ * Writes the records of a verified file into the database: in many short transactions, so that others can write in
+ * between, under sessions that nobody sees; the last one makes them count, all at once.
+ */
+import {
+  type Checkpoint,
+  type CheckpointId,
+  type EntryDraft,
+  event,
+  KeepupError,
+  type Session,
+  type SessionId,
+} from "@ku0/agent-runtime-core"
 import { insertArtifact } from "../artifact/artifact-store.js"
 import { insertCheckpoint } from "../checkpoint/checkpoint-store.js"
-import { appendEntries, lockSession } from "../session/append-entries.js"
-import { encodeBlob, putBlob } from "../state/blob-store.js"
-import { plainText } from "../store/rows.js"
+import { appendEntries } from "../session/append-entries.js"
+import { type EncodedBlob, encodeBlob, putBlob } from "../state/blob-store.js"
+import { plainText, toSession } from "../store/rows.js"
 import type { SqlRunner } from "../store/sql-driver.js"
 import type { StoreContext } from "../store/store-context.js"
+import { createImportMark, importMark, removeImported } from "./import-mark.js"
 import type { IdMap } from "./map-ids.js"
 import type { ArtifactRecord, CheckpointRecord, EntryRecord, LogRecord, SessionRecord } from "./transfer-format.js"
 
@@ -25,77 +37,152 @@ export interface InsertRecordsOptions {
   readonly blobHashes: Iterable<string>
 }
 
-/** Entries appended at once. */
-const batchEntries = 200
-const batchCharacters = 4_000_000
+type Write = (work: (tx: SqlRunner) => Promise<void>) => Promise<void>
+
+/** What one transaction writes at most. */
+const batchRecords = 200
+const batchBytes = 4_000_000
 
 /** `records` in the order of the format. Returns the sessions that are shown, by their old ids. */
 export async function insertRecords(
-  tx: SqlRunner,
   records: Iterable<StoredRecord>,
   options: InsertRecordsOptions,
 ): Promise<SessionId[]> {
   const { context, ids } = options
+  const mark = await createImportMark(context)
   const sessions: SessionRecord[] = []
-  for (const hash of options.blobHashes) {
-    await putBlob(tx, await encodeBlob(options.readContent(hash)), context.clock.now())
-  }
-  let batch: EntryDraft[] = []
-  let batchSession = ""
+  const counts = new Map<string, number>()
+  let batch: Exclude<StoredRecord, SessionRecord>[] = []
   let size = 0
+
+  const write: Write = (work) => context.driver.transaction("import", work)
 
   async function flush(): Promise<void> {
     if (batch.length === 0) return
-    const session = await lockSession(context, tx, ids.id(batchSession) as SessionId)
-    await appendEntries(context, tx, session, batch, {})
+    const rest = batch
     batch = []
     size = 0
+    await write((tx) => insertBatch(tx, rest, options))
   }
 
-  async function addEntry(entry: EntryRecord): Promise<void> {
-    if (entry.sessionId !== batchSession || batch.length >= batchEntries || size > batchCharacters) await flush()
-    batchSession = entry.sessionId
-    const text = entry.dataHash === undefined ? undefined : options.readContent(entry.dataHash).toString("utf8")
-    size += text?.length ?? 2_000
-    const data = text === undefined ? entry.data : JSON.parse(text)
-    const { type, version, createdAt, parent } = entry
-    batch.push({
-      type,
-      data: ids.data(type, data),
-      version,
-      createdAt,
-      ...(parent && { parent: { sessionId: ids.id(parent.sessionId) as SessionId, seq: parent.seq } }),
-    })
-  }
-
-  const counts = new Map<string, number>()
-  for (const record of records) {
-    if (record.record === "session") {
-      sessions.push(record)
-      await insertSession(tx, record, options)
-    } else if (record.record === "entry") await addEntry(record)
-    else {
-      await flush()
-      if (record.record === "checkpoint") {
-        await insertCheckpoint(tx, toCheckpoint(record, options))
-        counts.set(record.sessionId, (counts.get(record.sessionId) ?? 0) + 1)
-      } else if (record.record === "log") await insertLog(tx, record, ids)
-      else await insertArtifact(tx, toArtifact(record, ids))
+  try {
+    await insertBlobs(write, options)
+    for (const record of records) {
+      if (record.record === "session") {
+        sessions.push(record)
+        await write((tx) => insertSession(tx, record, { [importMark]: mark }, options))
+        continue
+      }
+      if (record.record === "checkpoint") counts.set(record.sessionId, (counts.get(record.sessionId) ?? 0) + 1)
+      batch.push(record)
+      size += sizeOf(record)
+      if (batch.length >= batchRecords || size > batchBytes) await flush()
     }
+    await flush()
+    await insertBlobs(write, options, true) // a `gc` may have taken one before anything named it
+    await write(async (tx) => {
+      for (const session of sessions) await finishSession(tx, session, counts.get(session.id) ?? 0, options)
+    })
+  } catch (error) {
+    const begun = sessions.map(({ id }) => ids.id(id))
+    await removeImported(context, begun).catch(() => undefined) // nobody sees them; the next start tries again
+    throw error
   }
-  await flush()
-  for (const session of sessions) await finishSession(tx, session, counts.get(session.id) ?? 0, options)
   return sessions.filter(({ id }) => options.isShown(id)).map(({ id }) => ids.id(id) as SessionId)
 }
 
-async function insertSession(tx: SqlRunner, record: SessionRecord, options: InsertRecordsOptions): Promise<void> {
+function sizeOf(record: StoredRecord): number {
+  if (record.record !== "entry") return 500
+  return record.dataHash === undefined ? JSON.stringify(record.data ?? null).length : batchBytes / 4
+}
+
+/** All of them, or only those that are not there. Nobody waits for compression inside a transaction. */
+async function insertBlobs(write: Write, options: InsertRecordsOptions, onlyMissing = false): Promise<void> {
+  const { context, readContent, blobHashes } = options
+  let blobs: EncodedBlob[] = []
+  let size = 0
+  const flush = () => {
+    const some = blobs
+    blobs = []
+    size = 0
+    return write(async (tx) => {
+      for (const blob of some) await putBlob(tx, blob, context.clock.now())
+    })
+  }
+  for (const hash of blobHashes) {
+    if (onlyMissing && (await context.driver.get("SELECT 1 FROM blobs WHERE hash = ?", [hash])) !== undefined) continue
+    const blob = await encodeBlob(readContent(hash))
+    blobs.push(blob)
+    size += blob.data.length
+    if (blobs.length >= batchRecords || size > batchBytes) await flush()
+  }
+  if (blobs.length > 0) await flush()
+}
+
+async function insertBatch(
+  tx: SqlRunner,
+  batch: readonly Exclude<StoredRecord, SessionRecord>[],
+  options: InsertRecordsOptions,
+): Promise<void> {
+  const { context, ids } = options
+  let entries: EntryRecord[] = []
+
+  async function append(): Promise<void> {
+    const [first] = entries
+    if (first === undefined) return
+    const session = await lockHidden(context, tx, ids.id(first.sessionId))
+    const drafts = entries.map((entry) => toDraft(entry, options))
+    entries = []
+    await appendEntries(context, tx, session, drafts, {})
+  }
+
+  for (const record of batch) {
+    if (record.record === "entry") {
+      if (entries[0] !== undefined && entries[0].sessionId !== record.sessionId) await append()
+      entries.push(record)
+      continue
+    }
+    await append()
+    if (record.record === "checkpoint") await insertCheckpoint(tx, toCheckpoint(record, options))
+    else if (record.record === "log") await insertLog(tx, record, ids)
+    else await insertArtifact(tx, toArtifact(record, ids))
+  }
+  await append()
+}
+
+function toDraft(entry: EntryRecord, { ids, readContent }: InsertRecordsOptions): EntryDraft {
+  const { type, version, createdAt, parent, dataHash } = entry
+  const data = dataHash === undefined ? entry.data : JSON.parse(readContent(dataHash).toString("utf8"))
+  return {
+    type,
+    data: ids.data(type, data),
+    version,
+    createdAt,
+    ...(parent && { parent: { sessionId: ids.id(parent.sessionId) as SessionId, seq: parent.seq } }),
+  }
+}
+
+/** A session nobody sees yet. */
+async function lockHidden(context: StoreContext, tx: SqlRunner, id: string): Promise<Session> {
+  const row = await tx.get(`SELECT * FROM sessions WHERE id = ?${context.driver.forUpdate}`, [id])
+  if (row !== undefined) return toSession(row)
+  throw new KeepupError("CONFLICT", "The session was taken away while it was being imported.", {
+    hint: "Import it again.",
+  })
+}
+
+async function insertSession(
+  tx: SqlRunner,
+  record: SessionRecord,
+  mark: Readonly<Record<string, unknown>>,
+  options: InsertRecordsOptions,
+): Promise<void> {
   const { ids, context, workspacePath } = options
-  const metadata = options.isShown(record.id) ? { ...record.metadata, imported: true } : record.metadata
   await tx.run(
     `INSERT INTO sessions (id, name, agent_type, task_description, status, phase, workspace_path, created_at,
        updated_at, head_seq, message_count, checkpoint_count, last_checkpoint_number, parent_session_id,
-       forked_from_checkpoint_id, metadata)
-     VALUES (?, ?, ?, ?, 'active', 'idle', ?, ?, ?, 0, 0, 0, 0, ?, ?, ?)`,
+       forked_from_checkpoint_id, metadata, deleted_at)
+     VALUES (?, ?, ?, ?, 'active', 'idle', ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?)`,
     [
       ids.id(record.id),
       plainText(record.name),
@@ -106,7 +193,8 @@ async function insertSession(tx: SqlRunner, record: SessionRecord, options: Inse
       context.clock.now(),
       record.parentSessionId === null ? null : ids.id(record.parentSessionId),
       record.forkedFromCheckpointId === null ? null : ids.id(record.forkedFromCheckpointId),
-      JSON.stringify(metadata),
+      JSON.stringify({ ...record.metadata, ...mark }),
+      context.clock.now(),
     ],
   )
 }
@@ -120,16 +208,15 @@ async function finishSession(
   const { context, ids } = options
   const id = ids.id(record.id) as SessionId
   const isShown = options.isShown(record.id)
-  const session = await lockSession(context, tx, id)
+  const session = await lockHidden(context, tx, id)
   if (isShown && (session.phase === "running" || session.phase === "restoring")) {
     await appendEntries(context, tx, session, [event("session:interrupted", { reason: options.interruption })], {})
   }
-  await tx.run("UPDATE sessions SET checkpoint_count = ?, last_checkpoint_number = ?, deleted_at = ? WHERE id = ?", [
-    checkpoints,
-    record.lastCheckpointNumber,
-    isShown ? null : context.clock.now(),
-    id,
-  ])
+  const metadata = isShown ? { ...record.metadata, imported: true } : record.metadata
+  await tx.run(
+    `UPDATE sessions SET checkpoint_count = ?, last_checkpoint_number = ?, metadata = ?, deleted_at = ? WHERE id = ?`,
+    [checkpoints, record.lastCheckpointNumber, JSON.stringify(metadata), isShown ? null : context.clock.now(), id],
+  )
 }
 
 /** Its files, if it has any, are on this machine now. */

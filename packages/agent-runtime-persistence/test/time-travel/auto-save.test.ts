@@ -28,7 +28,7 @@ it.each(["SIGINT", "SIGTERM"] as const)("%s leaves a checkpoint and a paused ses
   expect(running.said.at(-1)).toEqual({ left: signal, listeners: 0 })
   const travel = await openFixture({ root })
   try {
-    expect(await recoverAll(travel)).toEqual({ restores: [], sessions: [], branches: [] })
+    expect(await recoverAll(travel)).toEqual({ restores: [], sessions: [], branches: [], imports: [] })
     expect((await travel.store.sessions.get(sessionId)).status).toBe("paused")
     const [last] = (await travel.store.checkpoints.list(sessionId)) as [Checkpoint]
     expect(last.trigger).toBe("exit")
@@ -52,7 +52,7 @@ it("SIGKILL leaves a session that is found interrupted and recovered, with its t
     expect(sessions).toMatchObject([{ session: { id: sessionId, status: "paused" }, inDoubt: [{ id: "call" }] }])
     const types = (await travel.store.log.read(sessionId)).map(({ type }) => type)
     expect(types.slice(-3)).toEqual(["session:interrupted", "tool:in-doubt", "session:recovered"])
-    expect(await recoverAll(travel)).toEqual({ restores: [], sessions: [], branches: [] })
+    expect(await recoverAll(travel)).toEqual({ restores: [], sessions: [], branches: [], imports: [] })
   } finally {
     await travel.close()
   }

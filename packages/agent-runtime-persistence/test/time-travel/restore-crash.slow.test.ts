@@ -152,7 +152,7 @@ async function check(stage: Stage, course: Course): Promise<void> {
   const travel = await openFixture({ root: stage.root })
   try {
     const recovered = await recoverAll(travel)
-    expect(await recoverAll(travel)).toEqual({ restores: [], sessions: [], branches: [] })
+    expect(await recoverAll(travel)).toEqual({ restores: [], sessions: [], branches: [], imports: [] })
     const now = await describeScene(travel)
     const isAfter = JSON.stringify(now) === JSON.stringify(course.after)
     if (!isAfter) expect(now).toEqual(course.before)
