@@ -8,6 +8,8 @@ export function renderPatch(patch: string, width: number, isColoured: boolean): 
     .flatMap((line) => {
       if (line.startsWith("diff --git ")) isHeader = true
       else if (line.startsWith("@@")) isHeader = false
+      // names of git's own objects say nothing to people
+      if (isHeader && /^index [0-9a-f]+\.\./.test(line)) return []
       const style = styleOf(line, isHeader)
       return chopLine(line, width).map((text) => paintSpans([{ text, style }], isColoured))
     })

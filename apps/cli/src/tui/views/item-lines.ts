@@ -1,6 +1,6 @@
 /** One thing of the conversation as lines. Every state has a sign or a word of its own, so that colour adds nothing new. */
 import type { TodoItem } from "@ku0/agent-runtime"
-import { cut, oneLine, pad, type Styles, textWidth } from "../../output/text.js"
+import { cut, oneLine, type Styles, textWidth } from "../../output/text.js"
 import { length } from "../../output/time.js"
 import { renderMarkdown } from "../render/markdown.js"
 import { renderPatch } from "../render/patch.js"
@@ -140,7 +140,8 @@ export function lastLines(lines: readonly string[], most: number, styles: Styles
   return [styles.dim(`  … ${lines.length - most + 1} lines above`), ...lines.slice(lines.length - most + 1)]
 }
 
-/** `text` in a column of its own, `more` beside it. */
-export function beside(text: string, width: number, more: string): string {
-  return `${pad(cut(text, width), width)}${more}`.trimEnd()
+/** A line that may hold colours, no wider than this: too wide, it loses them. */
+export function cutColoured(line: string, width: number): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
+  return textWidth(line) <= width ? line : cut(line.replace(/\u001b\[[0-9;]*m/g, ""), width)
 }

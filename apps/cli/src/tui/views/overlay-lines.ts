@@ -10,7 +10,7 @@ import type {
   SessionsOverlay,
   TextOverlay,
 } from "../state/overlay.js"
-import { keepColours } from "./item-lines.js"
+import { cutColoured, keepColours } from "./item-lines.js"
 import type { Look } from "./look.js"
 
 export interface Scrolled {
@@ -111,10 +111,4 @@ function scrollLines(
     furthest === 0 ? leave : `lines ${from + 1}-${from + shown.length} of ${lines.length}, up and down scroll`
   const foot = furthest > 0 && leave !== "" ? `${place}, ${leave}` : place
   return { lines: foot === "" ? shown : [...shown, "", styles.dim(cut(foot, columns - 1))], furthest }
-}
-
-/** A line that may hold colours, no wider than this: too wide, it loses them. */
-function cutColoured(line: string, width: number): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
-  return textWidth(line) <= width ? line : cut(line.replace(/\u001b\[[0-9;]*m/g, ""), width)
 }
