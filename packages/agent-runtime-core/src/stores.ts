@@ -77,6 +77,8 @@ export interface AppendOptions {
 }
 
 export interface ReadOptions {
+  /** Only entries of these types. */
+  readonly types?: readonly string[]
   readonly after?: number
   readonly before?: number
   readonly limit?: number

@@ -2,7 +2,7 @@
 import { OpenAPIHono } from "@hono/zod-openapi"
 import { type Clock, errorCodes, KeepupError, type Runtime, toKeepupError } from "@ku0/agent-runtime"
 import type { Health } from "../api.js"
-import { commonHeaders, type GuardRequestOptions, requireOwnHost, requireOwnOrigin } from "./guard-request.js"
+import { type GuardRequestOptions, requireOwnHost, requireOwnOrigin } from "./guard-request.js"
 import { createLooks } from "./looks.js"
 import type { PageFiles } from "./page-files.js"
 import { addRoute, answerError, openPaths } from "./route.js"
@@ -56,7 +56,7 @@ export function createApp(options: CreateAppOptions): App {
     await next()
   })
   app.use("/api/*", async ({ req }, next) => {
-    requireOwnOrigin(req.raw.headers)
+    requireOwnOrigin((name) => req.header(name))
     if (!openPaths.includes(req.path)) door.check(req.header("authorization"))
     await next()
   })
@@ -103,9 +103,7 @@ export function createApp(options: CreateAppOptions): App {
     async fetch(request, ...rest) {
       const work = Promise.resolve(app.fetch(request, ...rest))
       underWay.add(work)
-      const answer = await work.finally(() => underWay.delete(work))
-      for (const [name, value] of Object.entries(commonHeaders)) answer.headers.set(name, value)
-      return answer
+      return await work.finally(() => underWay.delete(work))
     },
     close() {
       one.close()

@@ -58,10 +58,10 @@ export function requireOwnHost(header: string | undefined, options: GuardRequest
 }
 
 /** A browser tells where a request comes from; a program that is not a browser says nothing. */
-export function requireOwnOrigin(headers: { get(name: string): string | null }): void {
-  const origin = headers.get("origin")
-  const site = headers.get("sec-fetch-site")
-  const isOwn = origin === null || origin === `http://${headers.get("host")}`
-  if (isOwn && (site === null || site === "same-origin" || site === "none")) return
+export function requireOwnOrigin(header: (name: string) => string | undefined): void {
+  const origin = header("origin")
+  const site = header("sec-fetch-site")
+  const isOwn = origin === undefined || origin === `http://${header("host")}`
+  if (isOwn && (site === undefined || site === "same-origin" || site === "none")) return
   throw new KeepupError("UNAUTHORIZED", "Another site may not ask this server.", { details: { foreign: true } })
 }

@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from "node:net"
 import { getRequestListener } from "@hono/node-server"
 import { type Clock, KeepupError, placesIn, type Runtime, recoverAll } from "@ku0/agent-runtime"
 import { createApp } from "./create-app.js"
-import { isLoopback } from "./guard-request.js"
+import { commonHeaders, isLoopback } from "./guard-request.js"
 import { findPageFolder, readPageFiles } from "./page-files.js"
 import { createDoorkeeper, isSame, proveToken, readToken } from "./token.js"
 import { createPulse } from "./watch-session.js"
@@ -56,11 +56,11 @@ export async function openServer(options: OpenServerOptions): Promise<CoworkServ
   const address = () => ({ host, port })
   const app = createApp({ runtime, door, page, address, version: options.version, clock, onError })
   const { createServer } = await import("node:http")
-  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })
+  const listener = getRequestListener(app.fetch)
   const server = createServer(
     { keepAliveTimeout: 5_000, headersTimeout: 10_000, requestTimeout: 60_000 },
     (...both) => {
-      closeStalled(both[1])
+      prepare(both[1])
       void listener(...both)
     },
   )
@@ -127,7 +127,8 @@ function place({ config, workspacePath }: Runtime) {
   return { storage: config.storage, workspacePath }
 }
 
-function closeStalled(response: ServerResponse): void {
+function prepare(response: ServerResponse): void {
+  for (const [name, value] of Object.entries(commonHeaders)) response.setHeader(name, value)
   response.setTimeout(stallMs, () => response.destroy())
 }
 

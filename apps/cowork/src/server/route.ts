@@ -11,9 +11,9 @@ export interface RouteInput<Params extends z.ZodType, Query extends z.ZodType, B
   readonly params: z.output<Params>
   readonly query: z.output<Query>
   readonly body: z.output<Body>
-  readonly headers: Headers
-  /** Aborts when the asker is gone. */
-  readonly signal: AbortSignal
+  header(name: string): string | undefined
+  /** Aborts when the asker is gone. Made when it is asked for: most routes end sooner. */
+  signal(): AbortSignal
 }
 
 export interface Route<
@@ -61,8 +61,8 @@ export function addRoute(app: OpenAPIHono, one: AnyRoute): void {
       params: parse(one.params, context.req.param(), "address"),
       query: parse(one.query, context.req.query(), "query"),
       body: one.body === undefined ? {} : parse(one.body, await readBody(context), "body"),
-      headers: context.req.raw.headers,
-      signal: context.req.raw.signal,
+      header: (name) => context.req.header(name),
+      signal: () => context.req.raw.signal,
     })
     if (answer instanceof Response) return answer
     return context.json({ ok: true, ...answer }, 200, { "Cache-Control": "no-store" })

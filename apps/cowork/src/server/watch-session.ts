@@ -3,7 +3,8 @@
  * second, so that what other processes append is seen, and keeps the newest frames for those who are up to date. Who is
  * behind reads its own pages. The place of each follower is the last `seq` it was sent: nothing is missed, nothing twice.
  */
-import { type Runtime, type SessionId, toKeepupError } from "@ku0/agent-runtime"
+import { type Runtime, type Session, type SessionId, toKeepupError } from "@ku0/agent-runtime"
+import type { Guard } from "../api.js"
 import { beat, beatMs, frame } from "./event-frames.js"
 import { readGuard } from "./guards.js"
 import { entryToJson, sessionToJson } from "./shapes.js"
@@ -17,8 +18,11 @@ export interface SessionWatcher {
 interface Watch {
   followers: number
   headSeq: number
-  /** The session's facts as a frame; empty until the first look. */
+  /** The session's facts as a frame; empty until the first look. Told at once when it matters, else once a second. */
   now: string
+  /** What matters of them: all but what every entry changes. */
+  facts: string
+  toldAt: number
   isGone: boolean
   failure: unknown
   /** Frames of the newest entries, without gaps, up to `headSeq`. */
@@ -49,7 +53,17 @@ export function createSessionWatcher(runtime: Runtime): SessionWatcher {
     }
     store.context.onAppended.add(onAppended)
     const watch: Watch = {
-      ...{ followers: 0, headSeq: 0, now: "", isGone: false, failure: undefined, recent: [], recentSize: 0 },
+      ...{
+        followers: 0,
+        headSeq: 0,
+        now: "",
+        facts: "",
+        toldAt: 0,
+        isGone: false,
+        failure: undefined,
+        recent: [],
+        recentSize: 0,
+      },
       wake: new Set(),
       stop() {
         look.stop()
@@ -69,14 +83,23 @@ export function createSessionWatcher(runtime: Runtime): SessionWatcher {
       if (session === undefined) watch.isGone = true
       else {
         if (session.headSeq !== watch.headSeq) await readRecent(sessionId, watch, session.headSeq)
-        const facts = { session: sessionToJson(session), headSeq: session.headSeq }
-        watch.now = frame("session", { ...facts, guard: await readGuard(runtime, session) })
+        tellNow(watch, session, await readGuard(runtime, session))
       }
     } catch (error) {
       watch.failure = error
     }
     const isChanged = before !== `${watch.headSeq} ${watch.now}` || watch.isGone || watch.failure !== undefined
     if (isChanged) for (const wake of [...watch.wake]) wake()
+  }
+
+  function tellNow(watch: Watch, session: Session, guard: Guard): void {
+    const { updatedAt: _, messageCount: __, ...rest } = sessionToJson(session)
+    const facts = JSON.stringify([rest, guard])
+    const now = performance.now()
+    if (facts === watch.facts && now - watch.toldAt < 1_000) return
+    watch.now = frame("session", { session: sessionToJson(session), headSeq: session.headSeq, guard })
+    watch.facts = facts
+    watch.toldAt = now
   }
 
   async function readRecent(sessionId: SessionId, watch: Watch, headSeq: number): Promise<void> {
@@ -121,16 +144,18 @@ export function createSessionWatcher(runtime: Runtime): SessionWatcher {
           yield frame("gone", {})
           return
         }
-        const { now } = watch
-        if (now !== shown) yield now
-        shown = now
+        const isNew = watch.now !== shown
+        shown = watch.now
         if (watch.headSeq > after) {
+          let first = isNew ? shown : ""
           for (const batch of inBatches(await readBehind(sessionId, watch, after))) {
-            yield batch.text
+            yield first + batch.text
+            first = ""
             after = batch.seq
           }
           continue
         }
+        if (isNew) yield shown
         const isNews = () => watch.headSeq > after || watch.now !== shown
         if (!(await waitFor(watch, isNews, signal)) && !signal.aborted) yield beat
       }

@@ -44,9 +44,11 @@ export function createSessionLog(context: StoreContext): SessionLog {
   async function read(sessionId: SessionId, options: ReadOptions = {}): Promise<Entry[]> {
     const order = options.direction === "backward" ? "DESC" : "ASC"
     const limit = pageLimit(options.limit, pageSize, largestPage)
+    const { types = [] } = options
+    const wanted = types.length === 0 ? "" : ` AND type IN (${types.map(() => "?").join(", ")})`
     const rows = await driver.all(
-      `SELECT * FROM entries WHERE session_id = ? AND seq > ? AND seq < ? ORDER BY seq ${order} LIMIT ?`,
-      [sessionId, options.after ?? 0, options.before ?? Number.MAX_SAFE_INTEGER, limit],
+      `SELECT * FROM entries WHERE session_id = ? AND seq > ? AND seq < ?${wanted} ORDER BY seq ${order} LIMIT ?`,
+      [sessionId, options.after ?? 0, options.before ?? Number.MAX_SAFE_INTEGER, ...types, limit],
     )
     return toEntries(driver, rows)
   }

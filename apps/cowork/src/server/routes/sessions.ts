@@ -68,12 +68,12 @@ export function sessionRoutes(runtime: Runtime): AnyRoute[] {
     },
   })
 
-  async function listStale({ id }: Session) {
-    const entries = await store.log.read(id, { direction: "backward", limit: 1_000 })
-    return entries
-      .filter(({ type }) => type === "context:file-stale")
-      .slice(0, 50)
-      .map(({ seq, createdAt, data }) => ({ path: String((data as { path?: unknown }).path), seq, createdAt }))
+  async function listStale({ id, headSeq }: Session) {
+    const after = Math.max(0, headSeq - 1_000)
+    const options = { types: ["context:file-stale"], after, direction: "backward" as const, limit: 50 }
+    return (await store.log.read(id, options)).map(({ seq, createdAt, data }) => {
+      return { path: String((data as { path?: unknown }).path), seq, createdAt }
+    })
   }
 
   const rename = route({

@@ -44,10 +44,10 @@ export function streamRoutes(runtime: Runtime, one: SessionWatcher, all: Session
     params: api.sessionParamsSchema,
     query: api.eventsQuerySchema,
     media,
-    async handle({ params, query, headers, signal }) {
+    async handle({ params, query, header, signal }) {
       const { id } = await getSession(runtime, params.sid)
-      const after = parseLastId(headers.get("last-event-id")) ?? query.after
-      return start(signal, (stop) => one.follow(id, after, stop))
+      const after = parseLastId(header("last-event-id")) ?? query.after
+      return start(signal(), (stop) => one.follow(id, after, stop))
     },
   })
 
@@ -56,14 +56,14 @@ export function streamRoutes(runtime: Runtime, one: SessionWatcher, all: Session
     path: "/api/events",
     summary: "sessions that were made, changed or deleted",
     media,
-    handle: async ({ signal }) => start(signal, (stop) => all.follow(stop)),
+    handle: async ({ signal }) => start(signal(), (stop) => all.follow(stop)),
   })
 
   return [session, sessions]
 }
 
-function parseLastId(header: string | null): number | undefined {
-  if (header === null || header === "") return undefined
+function parseLastId(header: string | undefined): number | undefined {
+  if (header === undefined || header === "") return undefined
   if (/^\d{1,15}$/.test(header)) return Number(header)
   throw new KeepupError("INVALID_INPUT", "Last-Event-ID must be the seq of an entry.")
 }

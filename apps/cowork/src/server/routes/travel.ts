@@ -108,7 +108,7 @@ export function travelRoutes(runtime: Runtime, looks: Looks): AnyRoute[] {
       const { total, startedAt, endedAt } = page
       const answer = { mode, total, startedAt, endedAt, offset, entries: page.entries.map(entryToJson) }
       if (mode === "show") return answer
-      const report = await verifyReplay(runtime, from, to, signal)
+      const report = await verifyReplay(runtime, from, to, signal())
       return { ...answer, verified: { ...report, problems: [...report.problems] } }
     },
   })

@@ -41,6 +41,17 @@ export function describeOverview(fixture: StoreFixture): void {
       expect(await listSessionIds(store)).not.toContain(a.id)
     })
 
+    it("reads entries of some types only", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      const noise = { type: "noise:made", data: {} }
+      await store.log.append(id, [user("a"), noise, user("b"), { type: "other:made", data: {} }, noise])
+      const seqs = async (options: object) => (await store.log.read(id, options)).map(({ seq }) => seq)
+      expect(await seqs({ types: ["noise:made"] })).toEqual([3, 6])
+      expect(await seqs({ types: ["noise:made", "other:made"], direction: "backward", limit: 2 })).toEqual([6, 5])
+      expect(await seqs({ types: ["' OR 1=1 --"] })).toEqual([])
+    })
+
     it("reads any page of the messages, across branches and restores", async () => {
       const store = await fixture.open()
       const root = await createSession(store)
