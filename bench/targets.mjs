@@ -2,6 +2,7 @@
 import { agentTargets } from "./agent/targets.mjs"
 import { checkpointTargets } from "./checkpoints/targets.mjs"
 import { cliTargets } from "./cli/targets.mjs"
+import { coworkTargets } from "./cowork/targets.mjs"
 import { number, table } from "./harness/report.mjs"
 import { snapshotTargets } from "./snapshots/targets.mjs"
 import { storeTargets } from "./store/targets.mjs"
@@ -17,6 +18,7 @@ export function judge(results) {
     ...checkpointTargets(results.checkpoints ?? {}),
     ...agentTargets(results.agent ?? {}),
     ...cliTargets(results.cli ?? {}),
+    ...coworkTargets(results.cowork ?? {}),
   ]
   const measured = targets.filter(({ value }) => value !== null && value !== undefined && Number.isFinite(value))
   if (measured.length === 0) return { title: "", body: "" }
