@@ -43,6 +43,7 @@ export { CheckpointService, type CheckpointServiceOptions } from "./checkpoint/c
 export { type ReadGitFactsOptions, readGitFacts, readGitSignature } from "./checkpoint/git-facts.js"
 export type { PruneResult } from "./checkpoint/prune-checkpoints.js"
 export { type FillHandoffPathOptions, fillHandoffPath } from "./handoff/handoff-path.js"
+export { createHandoffKeeper, type HandoffKeeper, type HandoffKeeperOptions } from "./handoff/keep-handoff.js"
 export { type Handoff, readHandoff, renderHandoff } from "./handoff/render-handoff.js"
 export {
   type WriteHandoffSectionOptions,

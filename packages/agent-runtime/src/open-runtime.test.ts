@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { ArtifactId, Checkpoint, CheckpointId } from "@ku0/agent-runtime-core"
@@ -174,5 +184,17 @@ describe("a runtime", () => {
     const runtime = await open()
     expect(await runtime.readGit()).toBeNull()
     expect(await runtime.readGit(root)).toBeNull()
+  })
+
+  it("writes a handoff at each checkpoint if a file is named for it, and none otherwise", async () => {
+    const handoff = join(root, "workspace/HANDOFF.md")
+    const plain = await open()
+    await take(plain, (await create(plain, "plain")).id)
+    expect(existsSync(handoff)).toBe(false)
+    await plain.close()
+    const { config } = resolveConfig({ flags: { "handoff.path": "HANDOFF.md" } })
+    const runtime = await open({ config })
+    const { number } = await take(runtime, (await create(runtime, "handed over")).id)
+    expect(readFileSync(handoff, "utf8")).toContain(`--from '#${number}'`)
   })
 })

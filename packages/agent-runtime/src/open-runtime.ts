@@ -6,6 +6,7 @@ import {
   collectGarbage,
   createArtifactContent,
   createCheckpointManager,
+  createHandoffKeeper,
   openSnapshotStore,
   openStore,
   type RecoverResult,
@@ -99,13 +100,17 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
   }
 
   const readGit = (path = workspacePath) => readGitFacts({ workspacePath: path, environment })
+  const told = options.onWarning && { onWarning: options.onWarning }
   const manager = createCheckpointManager({
     store,
     snapshots,
     gitFacts: readGit,
     gitSignature: readGitSignature,
     retention: { keep: config["checkpoint.retention"] },
-    ...(options.onWarning && { onWarning: options.onWarning }),
+    ...(config["handoff.path"] !== "" && {
+      handoff: createHandoffKeeper({ store, template: config["handoff.path"], ...told }),
+    }),
+    ...told,
   })
   const context: TimeTravelContext = { store, manager, snapshots }
 

@@ -18,13 +18,14 @@ import {
   type Snapshot,
   toKeepupError,
 } from "@ku0/agent-runtime-core"
+import type { HandoffKeeper } from "../handoff/keep-handoff.js"
 import type { SnapshotStore } from "../snapshot/snapshot-store.js"
 import type { Store } from "../store/open-store.js"
 import { defaultRetention, planPrune, type RetentionPolicy } from "./checkpoint-retention.js"
 import { listBranchPoints, listPrunable, type PruneResult, pruneCheckpoints } from "./prune-checkpoints.js"
 
 /** What a manager needs of the snapshots of one workspace. */
-export type SnapshotSource = Pick<SnapshotStore, "capture" | "captureIfChanged">
+export type SnapshotSource = Pick<SnapshotStore, "capture" | "captureIfChanged" | "diff">
 
 export interface CheckpointManagerOptions {
   readonly store: Store
@@ -34,6 +35,8 @@ export interface CheckpointManagerOptions {
   /** Changes when git's facts may have changed although no file did. With it they are not read again for nothing. */
   readonly gitSignature?: (workspacePath: string) => string
   readonly retention?: RetentionPolicy
+  /** Writes the handoff file after each checkpoint. That this file changed alone asks for no other one. */
+  readonly handoff?: HandoffKeeper
   /** Told what the user should know: a snapshot that failed. Must not throw. */
   readonly onWarning?: (message: string, checkpoint: Checkpoint) => void
 }
@@ -103,6 +106,8 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
       },
     })
     if (problem !== undefined) await warn(checkpoint, problem.message)
+    // not before a restore: it has made its plan, and nothing may change under it
+    if (request.trigger !== "before-restore") await options.handoff?.keep(session, checkpoint)
     return checkpoint
   }
 
@@ -137,6 +142,7 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
       const source = await options.snapshots(session.workspacePath)
       const wanted = { message: messageOf(request), checkpointId: id, share: true }
       const known = since?.snapshot?.commit
+      if (known !== undefined && (await isOnlyHandoff(source, known, session))) return "unchanged" as const
       const snapshot = await (known === undefined
         ? source.capture(wanted)
         : source.captureIfChanged({ ...wanted, since: known }))
@@ -144,6 +150,13 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
     } catch (error) {
       return { snapshot: null, error: toKeepupError(error) }
     }
+  }
+
+  async function isOnlyHandoff(source: SnapshotSource, since: string, { workspacePath }: Session): Promise<boolean> {
+    const { handoff } = options
+    if (handoff === undefined) return false
+    const changes = await source.diff(since, "workspace")
+    return changes.length > 0 && changes.every(({ path }) => handoff.isAsKept(workspacePath, path))
   }
 
   async function readGit(session: Session): Promise<GitReading> {
