@@ -1,10 +1,11 @@
 /** What a command is handed: what the user set, the runtime when it asks for it, and the ways to answer. */
-import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs"
+import { existsSync, realpathSync, statSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { type ErrorCode, KeepupError, type Runtime } from "@ku0/agent-runtime"
 import type { CommandEntry } from "./command-entry.js"
 import type { GlobalFlags } from "./global-options.js"
 import type { Machine } from "./machine.js"
+import { makeFolder } from "./make-folder.js"
 import type { Progress } from "./output/progress.js"
 import { createStyles, type Styles } from "./output/text.js"
 
@@ -145,5 +146,13 @@ function findWorkspace(flags: GlobalFlags, { currentDirectory }: Machine): strin
 
 /** Makes the state directory, for its owner's eyes only. */
 export function ensureStateDirectory(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (existsSync(folder)) return
+  try {
+    makeFolder(folder)
+  } catch (cause) {
+    throw new KeepupError("UNAVAILABLE", `The folder ${folder} can't be made (${(cause as Error).message}).`, {
+      cause,
+      hint: "Check the permissions, or name another place with --state-dir or KEEPUP_STATE_DIR.",
+    })
+  }
 }

@@ -5,9 +5,9 @@
  */
 import { version } from "./version.js"
 
-const [first] = process.argv.slice(2)
+const [first, ...others] = process.argv.slice(2)
 
-if (first === "--version" || first === "-V") {
+if ((first === "--version" || first === "-V") && others.length === 0) {
   process.stdout.write(`${version}\n`)
 } else {
   void import("./run-main.js").then(({ runMain }) => runMain())

@@ -68,3 +68,8 @@ it("tells that a session was found dead, once", async () => {
   )
   expect((await machine.run("session list")).err).toBe("")
 })
+
+it("says that its folder can't be made, wherever that is", async () => {
+  const { error } = await machine.ask("session list --state-dir /proc/keepup/here", 8)
+  expect(error).toMatchObject({ code: "UNAVAILABLE", hint: expect.stringContaining("--state-dir") })
+})

@@ -1,9 +1,10 @@
 /** How an error looks: what happened, what to do next, and where more is written down. The stack only if asked for. */
-import { appendFileSync, existsSync, mkdirSync, renameSync, statSync } from "node:fs"
+import { appendFileSync, existsSync, renameSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { errorToJson, type KeepupError } from "@ku0/agent-runtime"
 import type { GlobalFlags } from "./global-options.js"
 import type { Machine } from "./machine.js"
+import { makeFolder } from "./make-folder.js"
 import { createStyles } from "./output/text.js"
 import { version } from "./version.js"
 
@@ -52,7 +53,7 @@ function writeLog(error: KeepupError, { stateDirectory, machine, command }: Show
   const folder = join(stateDirectory, "logs")
   const file = join(folder, "keepup.log")
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder)
     if (existsSync(file) && statSync(file).size > largestLog) renameSync(file, `${file}.1`)
     const time = new Date(machine.clock.now()).toISOString()
     const { code, message, hint } = error

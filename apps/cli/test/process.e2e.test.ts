@@ -91,6 +91,7 @@ it("answers --version before anything else is loaded", () => {
   expect(stdout).toBe("0.1.0\n")
   const loaded: string[] = JSON.parse(stderr)
   expect(loaded[0]).toBe(program)
+  expect(JSON.parse(place.run("--version", "--json").out)).toEqual({ ok: true, version: "0.1.0" })
   expect(loaded.reduce((sum, path) => sum + statSync(path).size, 0)).toBeLessThan(10_000)
 })
 

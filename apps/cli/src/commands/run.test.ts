@@ -68,6 +68,9 @@ it("needs a model, and says what a failing one said", async () => {
   expect((await machine.ask(["run", "x", "--model", "anthropic/some"], 9)).error).toMatchObject({
     code: "UNAUTHORIZED",
   })
+  expect((await machine.ask(["run", "x", "--script", "nothing.jsonl"], 3)).error.code).toBe("NOT_FOUND")
+  // what could not begin leaves no session behind
+  expect((await machine.ask("session list")).sessions).toEqual([])
   const script = machine.script("s.jsonl", [])
   const { code, err } = await machine.run(["run", "x", "--script", script])
   expect(code).toBe(2)

@@ -1,4 +1,5 @@
 /** `run`: starts a session with a prompt and lets the built-in agent work on it. */
+import type { Session, Store } from "@ku0/agent-runtime"
 import type { Command } from "../command.js"
 import { cut, oneLine } from "../output/text.js"
 import { getSession } from "../references.js"
@@ -30,6 +31,17 @@ export const runCommand: Command = {
             taskDescription: prompt,
           })
         : await getSession(context)
-    await runAgent(context, input, { session, prompt })
+    try {
+      await runAgent(context, input, { session, prompt })
+    } catch (error) {
+      if (context.flags.session === undefined) await forgetUnused(store, session)
+      throw error
+    }
   },
+}
+
+/** A run that could not begin, for want of a model or a script, leaves no empty session behind. */
+async function forgetUnused(store: Store, { id }: Session): Promise<void> {
+  const { messageCount, checkpointCount } = await store.sessions.get(id)
+  if (messageCount === 0 && checkpointCount === 0) await store.sessions.delete(id)
 }

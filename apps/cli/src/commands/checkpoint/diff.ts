@@ -5,6 +5,7 @@ import { paintPatch, renderStat } from "../../output/diff.js"
 import { changeToJson } from "../../output/json.js"
 import { oneLine } from "../../output/text.js"
 import { getCheckpoint, getSession } from "../../references.js"
+import { toWorkspacePaths } from "../../workspace-paths.js"
 
 const reference = "3, a name, latest, a part of an id, or SESSION:REF"
 
@@ -31,7 +32,7 @@ export const diffCommand: Command = {
     const second = input.optional("REF2")
     const to = second === undefined ? "workspace" : await getCheckpoint(context, session, second)
     const runtime = await context.openRuntime()
-    const paths = input.rest.map((path) => path.replace(/^\.\//, "").replace(/\/+$/, ""))
+    const paths = toWorkspacePaths(context, session.workspacePath, input.rest)
     if (context.flags.json || input.flag("stat") || input.flag("name-only")) {
       const all = await diffCheckpoints(runtime, from, to)
       const changes = all.filter((change) => isUnder(change, paths))

@@ -110,3 +110,19 @@ it("is refused while a task is running, and says who holds it", async () => {
   await lease.release()
   await store.close()
 })
+
+it("takes paths from where one stands, and refuses those outside the workspace", async () => {
+  machine.write("src/a.txt", "one\n")
+  await machine.run("init --project")
+  await machine.run("session new")
+  await machine.run("checkpoint create --name inner")
+  machine.write("src/a.txt", "two\n")
+  machine.write("a.txt", "three\n")
+  const { code } = await machine.run("checkpoint restore inner --path a.txt --yes", { folder: "src" })
+  expect(code).toBe(0)
+  expect([machine.read("src/a.txt"), machine.read("a.txt")]).toEqual(["one\n", "three\n"])
+  for (const path of ["../outside.txt", "/etc/passwd"]) {
+    const { error } = await machine.ask(`checkpoint restore inner --path ${path} --yes`, 2)
+    expect(error.message).toBe(`${path} is not in the workspace ${machine.workspace}.`)
+  }
+})

@@ -15,6 +15,7 @@ import { planToJson, restoreToJson, sessionToJson } from "../../output/json.js"
 import { oneLine, shellWord } from "../../output/text.js"
 import { getCheckpoint, getSession } from "../../references.js"
 import { renderPlan, renderRestored } from "../../restore-talk.js"
+import { toWorkspacePaths } from "../../workspace-paths.js"
 
 export const restoreCommand: Command = {
   summary: "make a checkpoint the present: files, conversation, or both",
@@ -45,9 +46,10 @@ export const restoreCommand: Command = {
   async run(context, input) {
     const session = await getSession(context)
     const checkpoint = await getCheckpoint(context, session, input.argument("REF"))
+    const paths = input.values("path")
     await restore(context, checkpoint, {
       mode: modeOf(input),
-      ...(input.values("path") && { paths: cleanPaths(input.values("path") as readonly string[]) }),
+      ...(paths && { paths: toWorkspacePaths(context, session.workspacePath, paths) }),
       ...(input.has("branch") && { branch: input.option("branch") ?? true }),
       isDry: input.flag("dry-run"),
       isSure: input.flag("yes"),
@@ -116,8 +118,4 @@ function modeOf(input: Input): RestoreMode {
   }
   if (files === conversation) return input.has("path") ? "files" : "both"
   return files ? "files" : "conversation"
-}
-
-function cleanPaths(paths: readonly string[]): string[] {
-  return paths.map((path) => path.replace(/^\.\//, "").replace(/\/+$/, ""))
 }
