@@ -28,6 +28,8 @@ export interface OpenFixtureOptions {
   /** Opens what an earlier fixture left instead of something new. */
   readonly root?: string
   readonly onStep?: (step: string) => void
+  /** The store's address; a file of SQLite in the state directory unless told. */
+  readonly db?: string
 }
 
 const environment = { PATH: process.env["PATH"] }
@@ -39,7 +41,7 @@ export async function openFixture(options: OpenFixtureOptions = {}): Promise<Tim
   mkdirSync(workspace, { recursive: true })
   const clock = options.clock ?? { now: () => Date.now() }
   const onStep = options.onStep && { onStep: options.onStep }
-  const store: Store = await openStore(`sqlite:${join(stateDirectory, "keepup.db")}`, {
+  const store: Store = await openStore(options.db ?? `sqlite:${join(stateDirectory, "keepup.db")}`, {
     clock,
     ...onStep,
     ...options.store,
