@@ -118,7 +118,11 @@ export function openChat(options: OpenChatOptions): OpenChat {
     const [next] = store.get().queued
     if (next === undefined || leaving !== undefined || turn !== undefined) return
     store.dispatch({ type: "queue-taken" })
-    startTurn(next)
+    if (!isSlash(next)) return startTurn(next)
+    journal.keepQueue(store.get().queued)
+    sendSlash(next)
+    // one that was no command has not begun anything that would go on with the queue
+    if (isFree()) runQueued()
   }
 
   /** After a stop or a failure the user may want something else first. */
@@ -168,23 +172,32 @@ export function openChat(options: OpenChatOptions): OpenChat {
     if (line === "" || leaving !== undefined) return
     if (isSlash(line)) return sendSlash(line)
     if (isFree()) return startTurn(text.trimEnd())
-    store.dispatch({ type: "message-queued", text: text.trimEnd() })
+    queue(text.trimEnd())
+  }
+
+  function queue(text: string): void {
+    store.dispatch({ type: "message-queued", text })
     journal.keepQueue(store.get().queued)
   }
 
   function sendSlash(line: string): void {
-    store.dispatch({ type: "item-added", item: { kind: "user", text: line, isSending: false } })
+    const { phase } = store.get()
+    const echo = () => store.dispatch({ type: "item-added", item: { kind: "user", text: line, isSending: false } })
     try {
       const { command, words, text } = findSlash(line)
+      // what keepup itself does is over in a moment; the agent may work for hours
+      if (command.isAlways !== true && (phase === "busy" || phase === "opening")) return queue(line)
+      echo()
       const run = () => command.run(slashChat, words, text)
       const isNow = command.isAlways === true || (command.isForRunning === true && turn !== undefined)
       if (isNow) run().catch((error: unknown) => showError(scope, error))
       else if (isFree()) busy(`/${command.name}`, run)
       else {
-        const refusal = "Cannot do this while a task is running."
+        const refusal = `Cannot do this while a task is running: /${command.name}.`
         store.dispatch(notice("warning", refusal, "Stop it with Ctrl-C or /pause first."))
       }
     } catch (error) {
+      echo()
       showError(scope, error)
     }
   }

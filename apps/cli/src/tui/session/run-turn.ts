@@ -15,7 +15,11 @@ export interface TurnEnd {
 export async function runTurn(scope: ChatScope, prompt: string | undefined, signal: AbortSignal): Promise<TurnEnd> {
   const { store, journal } = scope
   let isSent = prompt === undefined
-  if (prompt !== undefined) store.dispatch({ type: "message-sending", text: prompt })
+  if (prompt !== undefined) {
+    // until the log has it, it is one of those that wait
+    journal.keepQueue([prompt, ...store.get().queued])
+    store.dispatch({ type: "message-sending", text: prompt })
+  }
 
   function hear(event: BusEvent): void {
     if (event.entry !== undefined) scope.seen = Math.max(scope.seen, event.entry.seq)
@@ -25,13 +29,27 @@ export async function runTurn(scope: ChatScope, prompt: string | undefined, sign
       return
     }
     const role = event.type === "message:added" ? (event.data as { message: { role: string } }).message.role : ""
-    if (role === "user") isSent = true
+    if (role === "user") {
+      isSent = true
+      journal.keepQueue(store.get().queued)
+    }
     // a failure is told by the warning, which also comes when the log can't take the event
     if (event.type === "checkpoint:failed") return
     for (const action of showEvent(event, scope.now())) store.dispatch(action)
     // not before what was gathered of it has been shown and kept
     if (role === "assistant") journal.endAnswer()
     if (event.type === "checkpoint:created") countCheckpoint(scope)
+    if (event.type === "run:ended" && ["running", "stopping"].includes(store.get().phase)) {
+      store.dispatch({ type: "phase-changed", phase: "busy", activity: "Keeping a checkpoint", at: scope.now() })
+    }
+  }
+
+  /** The input has it again, and keeps it as its draft. */
+  function refuse(): void {
+    if (prompt === undefined) return
+    journal.keepDraft(prompt)
+    journal.keepQueue(store.get().queued)
+    store.dispatch({ type: "message-refused", text: prompt })
   }
 
   let lastAttempt = 1
@@ -72,11 +90,11 @@ export async function runTurn(scope: ChatScope, prompt: string | undefined, sign
       ...(prompt !== undefined && { prompt }),
       ...(scope.maxSteps !== undefined && { maxSteps: scope.maxSteps }),
     })
-    if (!isSent && prompt !== undefined) store.dispatch({ type: "message-refused", text: prompt })
+    if (!isSent) refuse()
     tellEnd(scope, run)
     return { isDone: run.outcome === "completed" }
   } catch (thrown) {
-    if (!isSent && prompt !== undefined) store.dispatch({ type: "message-refused", text: prompt })
+    if (!isSent) refuse()
     store.dispatch({ type: "stream-cut-off" })
     showError(scope, thrown)
     return { isDone: false }

@@ -197,7 +197,7 @@ describe("with a session", () => {
     chat.controller.send("make b.txt")
     chat.controller.send("/rewind 1")
     await chat.until(({ phase }) => phase === "idle", "idle")
-    expect(chat.shown()).toContain("warning: Cannot do this while a task is running.")
+    expect(chat.shown()).toContain("warning: Cannot do this while a task is running: /rewind.")
   })
 })
 

@@ -60,7 +60,8 @@ function applyFacts(state: ChatState, action: ChatAction): ChatState {
   switch (action.type) {
     case "phase-changed": {
       const { phase, activity = "", at = state.activitySince } = action
-      return { ...state, phase, activity, activitySince: at, isLeaveArmed: false }
+      const isLeaveArmed = state.isLeaveArmed && phase !== "running"
+      return { ...state, phase, activity, activitySince: at, isLeaveArmed }
     }
     case "activity-changed":
       return { ...state, activity: action.activity, activitySince: action.at }
