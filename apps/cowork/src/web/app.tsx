@@ -7,7 +7,7 @@ import { ReplayPage } from "./pages/replay-page.js"
 import { SessionPage } from "./pages/session-page.js"
 import { SessionsPage } from "./pages/sessions-page.js"
 import { TokenPage } from "./pages/token-page.js"
-import { Empty, Go, Loading } from "./parts/basics.js"
+import { Go, Loading } from "./parts/basics.js"
 import { Help } from "./parts/help.js"
 import { Shell } from "./parts/shell.js"
 import type { Route } from "./state/route.js"
@@ -80,11 +80,12 @@ function View({ route }: { readonly route: Route }) {
       return <ReplayPage key={`${route.sessionId} ${route.checkpointId}`} {...route} />
     case "unknown":
       return (
-        <Empty title="There is nothing at this address.">
+        <div className="empty">
+          <h1>There is nothing at this address.</h1>
           <p>
             <Go to={{ page: "sessions" }}>Show all sessions</Go>
           </p>
-        </Empty>
+        </div>
       )
   }
 }

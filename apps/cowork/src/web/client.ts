@@ -80,7 +80,8 @@ export const api = {
   replay: (sid: string, cid: string, body: ReplayBody, signal?: AbortSignal) =>
     send<ReplayAnswer>("POST", `${checkpoint(sid, cid)}/replay`, body, signal),
   compare: (from: string, to: string, signal?: AbortSignal) => get<Compare>("/api/compare", { from, to }, signal),
-  events: (sid: string | null) => (sid === null ? "/api/events" : `${session(sid)}/events`),
+  allEvents: "/api/events",
+  events: (sid: string, after: number) => `${session(sid)}/events?after=${after}`,
 } as const
 
 /** Bytes of a file or an artifact, with what the server says they are. */

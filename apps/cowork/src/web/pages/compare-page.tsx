@@ -1,9 +1,10 @@
 /** Two branches beside each other: what they share, where they part, and how their files and states differ. */
 import { useId } from "react"
-import type { Compare, Graph } from "../../api.js"
+import type { Compare, Graph, GraphNode } from "../../api.js"
 import { api } from "../client.js"
 import { DiffView } from "../diff/diff-view.js"
 import { plural } from "../format.js"
+import { findPresentCheckpoint } from "../graph/present-checkpoint.js"
 import { Empty, Go, Loading, Name, Problem, Status } from "../parts/basics.js"
 import { Icon } from "../parts/icon.js"
 import { useLoad } from "../use-load.js"
@@ -58,7 +59,7 @@ function Choose({ graph, sessionId, otherId }: ComparePageProps & { readonly gra
         ) : null}
       </div>
       {chosen ? (
-        <Comparison key={chosen.id} fromId={sessionId} toId={chosen.id} />
+        <Comparison key={chosen.id} graph={graph} fromId={sessionId} toId={chosen.id} />
       ) : (
         <Empty title="This session has no branches yet.">
           <p>
@@ -71,16 +72,24 @@ function Choose({ graph, sessionId, otherId }: ComparePageProps & { readonly gra
   )
 }
 
-function Comparison({ fromId, toId }: { readonly fromId: string; readonly toId: string }) {
+interface ComparisonProps {
+  readonly graph: Graph
+  readonly fromId: string
+  readonly toId: string
+}
+
+function Comparison({ graph, fromId, toId }: ComparisonProps) {
   const { data, error } = useLoad(`compare ${fromId} ${toId}`, (signal) => api.compare(fromId, toId, signal))
   if (error) return <Problem error={error} />
   if (data === undefined) return <Loading what="the comparison" />
   const { from, to, common, state } = data
+  const first = findPresentCheckpoint(graph, fromId)
+  const second = findPresentCheckpoint(graph, toId)
   return (
     <div className="compare">
       <div className="sides">
-        <Side side={from} shared={common?.messageIndex ?? 0} />
-        <Side side={to} shared={common?.messageIndex ?? 0} />
+        <Side side={from} present={first} shared={common?.messageIndex ?? 0} />
+        <Side side={to} present={second} shared={common?.messageIndex ?? 0} />
       </div>
       <p className="muted">
         {common
@@ -88,12 +97,13 @@ function Comparison({ fromId, toId }: { readonly fromId: string; readonly toId: 
           : "They share nothing: two histories of their own."}
         {state.length === 0 ? "" : ` The state differs in ${state.map(({ key }) => visibleName(key)).join(", ")}.`}
       </p>
-      {data.canDiff && from.checkpoint && to.checkpoint ? (
+      {data.canDiff && first && second ? (
         <>
           <h2>
-            Files, from #{from.checkpoint.number} of the first to #{to.checkpoint.number} of the second
+            Files, from #{first.number} of the first to #{second.number} of{" "}
+            {second.sessionId === toId ? "the second" : "the first"}
           </h2>
-          <DiffView sessionId={from.checkpoint.sessionId} fromId={from.checkpoint.id} toId={to.checkpoint.id} />
+          <DiffView sessionId={first.sessionId} fromId={first.id} toId={second.id} />
         </>
       ) : (
         <Empty title="Their files can't be compared here.">
@@ -104,8 +114,14 @@ function Comparison({ fromId, toId }: { readonly fromId: string; readonly toId: 
   )
 }
 
-function Side({ side, shared }: { readonly side: Compare["from"]; readonly shared: number }) {
-  const { session, checkpoint, messageCount } = side
+interface SideProps {
+  readonly side: Compare["from"]
+  readonly present: GraphNode | undefined
+  readonly shared: number
+}
+
+function Side({ side, present, shared }: SideProps) {
+  const { session, messageCount } = side
   return (
     <section className="side" aria-label={visibleName(session.name)}>
       <h2>
@@ -116,7 +132,7 @@ function Side({ side, shared }: { readonly side: Compare["from"]; readonly share
       </h2>
       <p className="muted">
         {plural(Math.max(0, messageCount - shared), "message")} of its own ·{" "}
-        {checkpoint ? `newest checkpoint #${checkpoint.number}` : "no checkpoint"}
+        {present ? `stands on checkpoint #${present.number}` : "no checkpoint"}
       </p>
     </section>
   )

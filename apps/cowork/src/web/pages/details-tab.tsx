@@ -12,7 +12,8 @@ export function DetailsTab({ data }: { readonly data: CheckpointDetail }) {
   const { checkpoint } = data
   const { snapshot, git } = checkpoint
   return (
-    <div className="scroller pane-body details">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+    <section className="scroller pane-body details" tabIndex={0} aria-label="Details">
       <h3>Checkpoint</h3>
       <Facts
         facts={[
@@ -68,7 +69,7 @@ export function DetailsTab({ data }: { readonly data: CheckpointDetail }) {
       <Artifacts sessionId={checkpoint.sessionId} until={checkpoint.createdAt} />
       <h3>Log up to then</h3>
       <Logs sessionId={checkpoint.sessionId} until={checkpoint.createdAt} />
-    </div>
+    </section>
   )
 }
 

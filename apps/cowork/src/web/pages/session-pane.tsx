@@ -27,12 +27,13 @@ export function SessionPane({ detail, onEntry }: SessionPaneProps) {
       {tab === "messages" ? (
         <Messages sessionId={id} checkpointId={null} onEntry={onEntry} />
       ) : (
-        <div className="scroller pane-body">
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+        <section className="scroller pane-body" tabIndex={0} aria-label="Artifacts and log">
           <h2>Artifacts</h2>
           <Artifacts sessionId={id} until={null} />
           <h2>Log</h2>
           <Logs sessionId={id} until={null} />
-        </div>
+        </section>
       )}
     </div>
   )

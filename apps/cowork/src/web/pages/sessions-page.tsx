@@ -31,7 +31,7 @@ export function SessionsPage() {
     },
     [load, change],
   )
-  const live = useLive(api.events(null), { onEvent })
+  const live = useLive(api.allEvents, { onEvent })
   const rows = useMemo(
     () => toListRows(list.sessions.filter((session) => fitsFilter(session, wanted))),
     [list.sessions, wanted],

@@ -41,7 +41,10 @@ export function useSession(sessionId: string): SessionView {
     },
     [change, soonGraph, soonDetail],
   )
-  const live = useLive(api.events(sessionId), { onEvent })
+  // from what is known on: were it from the head, a connection lost before the first entry would forget where it was
+  const known = useRef<number>(undefined)
+  known.current ??= detail.data?.headSeq
+  const live = useLive(known.current === undefined ? null : api.events(sessionId, known.current), { onEvent })
   const reload = useCallback(() => {
     soonGraph()
     soonDetail()

@@ -147,10 +147,7 @@ function Failed({ state }: { readonly state: Extract<RestoreState, { readonly ph
       {isKnown ? (
         <p>Held by {visibleName(describeHolder({ purpose: "a run", ...holder } as Holder, Date.now()))}.</p>
       ) : null}
-      <p>
-        Wait until it is done, or ask it to stop at the next safe point with <code>keepup pause</code>. Nothing was
-        changed.
-      </p>
+      <p>Nothing was changed.</p>
     </Problem>
   )
 }

@@ -144,7 +144,8 @@ describe("the messages", () => {
     const back = reduceMessages(loaded, { type: "arrived", entry: entry(4, { type: "checkpoint:restored", parent }) })
     expect(back).toMatchObject({ total: 0, version: 1, isLoaded: false })
     expect(reduceMessages(loaded, { type: "arrived", entry: entry(140) }).version, "a gap").toBe(1)
-    const late = { type: "loaded", version: 0, answer: { ok: true, total: 120, messages: [listed(1)] } } as const
+    const answer = { ok: true as const, total: 120, messages: [listed(1)] }
+    const late = { type: "loaded" as const, version: 0, answer }
     expect(reduceMessages(back, late)).toBe(back)
   })
 })
