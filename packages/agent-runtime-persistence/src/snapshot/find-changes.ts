@@ -10,7 +10,7 @@ import type { BytePath } from "./byte-path.js"
 import { foldersAbove, isInside, nameOf, parentOf } from "./byte-path.js"
 import type { FolderFollower } from "./change-hints.js"
 import { isUnchanged } from "./directory-table.js"
-import { isSettled } from "./file-stat.js"
+import { type FileStat, isSettled } from "./file-stat.js"
 import { treeMode } from "./git-objects.js"
 import type { Git } from "./git-process.js"
 import type { IgnoreRules } from "./ignore-rules.js"
@@ -70,12 +70,14 @@ export async function findChangesExactly(context: ScanContext): Promise<Candidat
     if (overlay !== "ignored") paths.add(path)
     else paths.delete(path)
   }
-  if (!rulesChanged && (await touchesRules(context, paths))) {
+  const isHiddenChanged = notesHiddenRules(context, walked.hiddenRules, rulesChanged)
+  if (!rulesChanged && (isHiddenChanged || (await touchesRules(context, paths)))) {
     state.rules = ""
     return findChangesExactly(context)
   }
   const ignored = rulesChanged && !isFirst ? await findNewlyIgnored(context, walked.found) : forced.dropped
   for (const path of ignored) paths.delete(path)
+  if (rulesChanged) for (const path of dropIgnoredAgain(context, walked.found)) paths.delete(path)
   state.rules = rules.signature
   return { paths, ignored, unreadable: walked.unreadable, leftovers: walked.leftovers }
 }
@@ -164,6 +166,20 @@ async function touchesRules({ state, files }: ScanContext, paths: ReadonlySet<By
   return false
 }
 
+/** Ignore files that no snapshot holds are in no index: whether one changed, came or went since they were noted. */
+function notesHiddenRules({ state, files, now }: ScanContext, found: readonly BytePath[], isAnew: boolean): boolean {
+  const before = state.hiddenRules
+  const paths = new Set([...(isAnew ? [] : before.keys()), ...found])
+  state.hiddenRules = new Map()
+  for (const path of paths) {
+    const seenAt = now()
+    const look = files.look(path)
+    if (look.kind === "file") state.hiddenRules.set(path, isSettled(look.stat, seenAt) ? look.stat : "")
+  }
+  const isSame = ([path, stat]: [BytePath, FileStat]) => stat !== "" && state.hiddenRules.get(path) === stat
+  return state.hiddenRules.size !== before.size || ![...before].every(isSame)
+}
+
 /** After a change of rules: what the last snapshot holds and the walk did not find, though it is there. */
 async function findNewlyIgnored({ state, reader, files }: ScanContext, found: readonly BytePath[]) {
   const captured = new Set(found)
@@ -173,6 +189,19 @@ async function findNewlyIgnored({ state, reader, files }: ScanContext, found: re
     if (files.look(path).kind !== "absent") ignored.add(path)
   }
   return ignored
+}
+
+/** Files that were gone and are there again, but under rules that now leave them out. */
+function dropIgnoredAgain({ state, files }: ScanContext, found: readonly BytePath[]): BytePath[] {
+  const captured = new Set(found)
+  const dropped: BytePath[] = []
+  for (const [path, known] of state.overlay) {
+    if (known !== "gone" || captured.has(path) || state.forced.has(path)) continue
+    if (files.look(path).kind === "absent") continue
+    state.overlay.set(path, "ignored")
+    dropped.push(path)
+  }
+  return dropped
 }
 
 /** Files the user's git tracks although a rule ignores them; read again when the user's index changed. */
@@ -244,6 +273,7 @@ export async function findChangesAt(context: ScanContext, hints: Iterable<BytePa
     read.add(nearestKnown(context, isSameFolder ? path : parentOf(path)))
   }
   const walked = await walkFolders([...read], walkOptions(context, false))
+  if (walked.hiddenRules.some((path) => !state.hiddenRules.has(path))) return undefined
   for (const path of walked.found) {
     if (decidesRules(path)) return undefined
     paths.add(path)

@@ -73,6 +73,19 @@ describe("the user's repository", () => {
     expect(fsck(store.directory)).toBe("")
   })
 
+  it("may be locked by a git that was killed: the lock holds nobody up and stays", async () => {
+    for (const name of ["index.lock", "HEAD.lock", "packed-refs.lock"]) work.write(`.git/${name}`, "")
+    const before = userGit()
+    const store = await work.open()
+    const { commit } = await store.capture({ message: "1", checkpointId: "c1" })
+    work.write("later.txt", "later")
+    await store.capture({ message: "2", checkpointId: "c2" })
+    await store.consolidate()
+    await store.restore(commit)
+    expect(work.exists("later.txt")).toBe(false)
+    expect(userGit()).toEqual(before)
+  })
+
   it("has no hooks, templates, signing or settings that reach us", async () => {
     const ran = join(work.folder, "hook-ran")
     const hooks = join(work.home, "hooks")

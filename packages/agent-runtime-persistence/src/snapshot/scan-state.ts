@@ -49,6 +49,8 @@ export interface ScanState {
   /** Which index of the user `forced` was read from. */
   userIndex: string
   rules: string
+  /** Ignore files that are left out themselves; "" for one too young to be trusted. */
+  hiddenRules: Map<BytePath, FileStat>
   directories: DirectoryTable
 }
 
@@ -64,6 +66,7 @@ export function createScanState(): ScanState {
     forced: new Set(),
     userIndex: "",
     rules: "",
+    hiddenRules: new Map(),
     directories: createDirectoryTable(),
   }
 }
@@ -92,6 +95,7 @@ export function loadScanState(store: string): ScanState | undefined {
       overlay: new Map(saved.overlay),
       skipped: new Map(saved.skipped),
       forced: new Set(saved.forced),
+      hiddenRules: new Map(saved.hiddenRules),
       directories: loadDirectories(store, saved.rules),
     }
   } catch {
@@ -127,8 +131,9 @@ export function saveScanState(store: string, state: ScanState): void {
     replaceFile(join(store, directoriesFile), seal(text), { durable: false })
     saved.set(directories, table)
   }
-  const { overlay, skipped, forced, directories: _table, seed: _seed, ...rest } = state
-  const body = JSON.stringify({ ...rest, overlay: [...overlay], skipped: [...skipped], forced: [...forced] })
+  const { overlay, skipped, forced, hiddenRules, directories: _table, seed: _seed, ...rest } = state
+  const maps = { overlay: [...overlay], skipped: [...skipped], hiddenRules: [...hiddenRules] }
+  const body = JSON.stringify({ ...rest, ...maps, forced: [...forced] })
   replaceFile(join(store, stateFile), seal(body), { durable: false })
 }
 

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from "node:fs"
 import { setImmediate as yieldToOthers } from "node:timers/promises"
-import { type BytePath, foldersAbove, joinPath } from "./byte-path.js"
+import { type BytePath, foldersAbove, joinPath, nameOf } from "./byte-path.js"
 import type { FolderFollower } from "./change-hints.js"
 import { type DirectoryTable, describeDirectory } from "./directory-table.js"
 import type { IgnoreRules } from "./ignore-rules.js"
@@ -35,6 +35,8 @@ export interface WalkResult {
   readonly unreadable: BytePath[]
   /** Temporary files of keepup. */
   readonly leftovers: BytePath[]
+  /** Ignore files that are left out themselves, but decide about others. */
+  readonly hiddenRules: BytePath[]
 }
 
 interface Step {
@@ -58,6 +60,7 @@ export async function walkFolders(start: readonly BytePath[], options: WalkOptio
   const found: BytePath[] = []
   const unreadable: BytePath[] = []
   const leftovers: BytePath[] = []
+  const hiddenRules: BytePath[] = []
   let level: Step[] = start.map((path) => ({
     path,
     included: table.entries.get(path)?.onlyIncluded ? "asked" : "no",
@@ -96,6 +99,7 @@ export async function walkFolders(start: readonly BytePath[], options: WalkOptio
         const path = joinPath(step.path, name)
         if (rules.isExcluded(path, isFolder)) {
           if (!isFolder && isLeftover(name)) leftovers.push(path)
+          if (name === ".gitignore" && step.included === "no") hiddenRules.push(path)
           continue
         }
         if (isFolder && !options.askKnown && table.entries.has(path)) continue
@@ -111,6 +115,7 @@ export async function walkFolders(start: readonly BytePath[], options: WalkOptio
     )
     for (const { path } of files) {
       if (!ignored.has(path) || rules.include.match(path, false)) found.push(path)
+      else if (nameOf(path) === ".gitignore") hiddenRules.push(path)
     }
     for (const { path, suspects } of folders) {
       if (!ignored.has(path)) next.push({ path, included: "no", suspects })
@@ -119,7 +124,7 @@ export async function walkFolders(start: readonly BytePath[], options: WalkOptio
     level = next
     options.onFolders?.(done, done + level.length)
   }
-  return { found, unreadable, leftovers }
+  return { found, unreadable, leftovers, hiddenRules }
 }
 
 /** What the folder's own .gitignore may match. Git reads no link there; whatever else it is, git is asked. */

@@ -24,6 +24,7 @@ const store = await openSnapshotStore({
   environment: { PATH: order.path },
   clock: { now: () => Date.now() },
   onStep(name) {
+    if (order.action === "swing" && name === "restore:noted") report("noted")
     if (order.dieAt?.step !== name || ++visits < order.dieAt.visit) return
     process.kill(process.pid, "SIGKILL")
     for (;;); // until the signal arrives
@@ -47,9 +48,8 @@ async function loop(): Promise<void> {
   }
 }
 
-/** One restore after the other until somebody kills us. */
+/** One restore after the other until somebody kills us; each says when it begins to change files. */
 async function swing(): Promise<void> {
-  report("ready")
   for (let i = 0; i < 500; i++) await store.restore(order.argument.split(" ")[i % 2] as string)
 }
 

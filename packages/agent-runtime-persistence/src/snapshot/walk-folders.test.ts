@@ -1,0 +1,68 @@
+/** What is captured under ignore files in many folders is what git would list: git itself is the oracle. */
+import fc from "fast-check"
+import { afterEach, beforeEach, expect, it } from "vitest"
+import { makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
+
+let work: WorkspaceFixture
+beforeEach(() => {
+  work = makeWorkspace({ git: true })
+})
+afterEach(() => work.close())
+
+const folders = ["", "a", "b", "a/b", "a/b/a", "b/ab", "dist", "a/dist"]
+const names = ["a", "b", "ab", "x.log", "a.b", "keep"]
+
+it("holds what git lists, whatever the ignore files of the folders say", async () => {
+  const piece = fc.constantFrom("a", "b", "*", "**", "?", "/", ".", "[ab]", "\\a", "dist", ".log", "keep", "x")
+  const line = fc
+    .tuple(fc.constantFrom("", "", "!", "/"), fc.array(piece, { minLength: 1, maxLength: 4 }), fc.constantFrom("", "/"))
+    .map(([start, pieces, end]) => start + pieces.join("") + end)
+  const rules = fc.array(fc.tuple(fc.constantFrom(...folders), fc.array(line, { minLength: 1, maxLength: 3 })), {
+    minLength: 1,
+    maxLength: 4,
+  })
+  const store = await work.open()
+  for (const folder of folders)
+    for (const name of names) work.write(`${folder === "" ? "file-" : `${folder}/file-`}${name}`, name)
+  let written: string[] = []
+  await fc.assert(
+    fc.asyncProperty(rules, fc.boolean(), async (chosen, isTracked) => {
+      for (const path of written) work.remove(path)
+      written = []
+      for (const [folder, lines] of chosen) {
+        const path = folder === "" ? ".gitignore" : `${folder}/.gitignore`
+        work.write(path, `${lines.join("\n")}\n`)
+        written.push(path)
+      }
+      if (isTracked) work.git("add", "-f", "dist/file-x.log")
+      else work.git("rm", "-q", "--cached", "--ignore-unmatch", "dist/file-x.log")
+      const { commit } = await store.capture({ message: "x", exact: true })
+      const held = (await store.listFiles(commit)).map(({ path }) => path).sort()
+      const listed = work.git("ls-files", "-z", "-c", "-o", "--exclude-standard").split("\0").slice(0, -1).sort()
+      expect({ chosen, held }).toEqual({ chosen, held: listed })
+    }),
+    { numRuns: 25 },
+  )
+})
+
+it("follows an ignore file that ignores itself: it comes, changes and goes", async () => {
+  const store = await work.open()
+  for (const name of ["one", "two", "three"]) work.write(`sub/deep/${name}`, name)
+  work.write("top", "t")
+  const held = async () => {
+    const { commit } = await store.capture({ message: "x", exact: true })
+    const listed = work.git("ls-files", "-z", "-o", "--exclude-standard").split("\0").slice(0, -1).sort()
+    const files = (await store.listFiles(commit)).map(({ path }) => path).sort()
+    expect(files).toEqual(listed)
+    return files.map((path) => path.replace("sub/deep/", ""))
+  }
+  expect(await held()).toEqual(["one", "three", "two", "top"])
+  work.write("sub/.gitignore", "*\n")
+  expect(await held()).toEqual(["top"])
+  work.write("sub/.gitignore", ".gitignore\ntwo\n")
+  expect(await held()).toEqual(["one", "three", "top"])
+  work.write("sub/.gitignore", ".gitignore\none\n")
+  expect(await held()).toEqual(["three", "two", "top"])
+  work.remove("sub/.gitignore")
+  expect(await held()).toEqual(["one", "three", "two", "top"])
+})
