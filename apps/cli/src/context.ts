@@ -1,6 +1,6 @@
 /** What a command is handed: what the user set, the runtime when it asks for it, and the ways to answer. */
 import { existsSync, realpathSync, statSync } from "node:fs"
-import { dirname, join, resolve } from "node:path"
+import { dirname, isAbsolute, join, resolve } from "node:path"
 import { type ErrorCode, KeepupError, type Runtime } from "@ku0/agent-runtime"
 import type { CommandEntry } from "./command-entry.js"
 import type { GlobalFlags } from "./global-options.js"
@@ -117,9 +117,10 @@ export function createContext(parts: ContextParts): Context {
 }
 
 /** The folder `--state-dir` names, or the usual one; a relative one counts from the current folder. */
-export function findStateFolder(flags: GlobalFlags, { environment, homeDirectory, currentDirectory }: Machine): string {
+export function findStateFolder(flags: GlobalFlags, machine: Machine): string {
+  const { environment, homeDirectory } = machine
   const chosen = flags.stateDir || environment["KEEPUP_STATE_DIR"]
-  if (chosen) return resolve(currentDirectory, chosen)
+  if (chosen) return isAbsolute(chosen) ? resolve(chosen) : resolve(machine.currentDirectory, chosen)
   const xdg = environment["XDG_STATE_HOME"]
   return xdg?.startsWith("/") ? join(xdg, "keepup") : join(homeDirectory, ".local", "state", "keepup")
 }
@@ -130,14 +131,15 @@ export function wantsColour(flags: GlobalFlags, { environment }: Machine, isTerm
 }
 
 /** `--cwd`, or the current folder, or the nearest one above it that says it is a workspace. */
-function findWorkspace(flags: GlobalFlags, { currentDirectory }: Machine): string {
+function findWorkspace(flags: GlobalFlags, machine: Machine): string {
   if (flags.cwd !== undefined) {
-    const folder = resolve(currentDirectory, flags.cwd)
+    const folder = isAbsolute(flags.cwd) ? resolve(flags.cwd) : resolve(machine.currentDirectory, flags.cwd)
     if (!existsSync(folder) || !statSync(folder).isDirectory()) {
       throw new KeepupError("INVALID_INPUT", `There is no folder ${folder}.`, { hint: "Look at what --cwd names." })
     }
     return realpathSync(folder)
   }
+  const { currentDirectory } = machine
   for (let folder = currentDirectory; ; folder = dirname(folder)) {
     if (existsSync(join(folder, ".keepup", "config.json"))) return folder
     if (folder === dirname(folder)) return currentDirectory

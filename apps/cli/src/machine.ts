@@ -2,6 +2,7 @@
 import { fstatSync, writeSync } from "node:fs"
 import { homedir } from "node:os"
 import { isatty } from "node:tty"
+import { KeepupError } from "@ku0/agent-runtime"
 
 export interface OutputStream {
   readonly isTerminal: boolean
@@ -36,7 +37,9 @@ export function openMachine(): Machine & { close(): void } {
   return {
     environment: env,
     homeDirectory: env["HOME"] || homedir(),
-    currentDirectory: process.cwd(),
+    get currentDirectory() {
+      return findCurrentDirectory()
+    },
     clock: { now: () => Date.now() },
     stdout: toOutput(1, () => process.stdout),
     stderr: toOutput(2, () => process.stderr),
@@ -70,6 +73,18 @@ export function openMachine(): Machine & { close(): void } {
     close() {
       for (const [signal, handler] of listeners) process.off(signal, handler)
     },
+  }
+}
+
+/** Asked for when it is needed: what names another folder works in one that is gone. */
+function findCurrentDirectory(): string {
+  try {
+    return process.cwd()
+  } catch (cause) {
+    throw new KeepupError("INVALID_INPUT", "The current folder is gone.", {
+      cause,
+      hint: "Go to one that is there, or name the workspace with --cwd.",
+    })
   }
 }
 

@@ -103,3 +103,22 @@ it("plays the demo to its end and leaves nothing behind", () => {
   expect(out).toMatch(/Everything was as it says, in /)
   expect(readdirSync(place.root).filter((name) => name.startsWith("keepup-demo-"))).toEqual([])
 })
+
+it("says that the current folder is gone, and works where another one is named", () => {
+  place.run("checkpoint", "create")
+  const inGone = (words: string) => {
+    const script = `mkdir gone && cd gone && rmdir ../gone && exec "${process.execPath}" "${program}" ${words}`
+    const { status, stdout, stderr } = spawnSync("bash", ["-c", script], {
+      cwd: place.root,
+      env: place.environment,
+      encoding: "utf8",
+    })
+    return { code: status, out: stdout, err: stderr.replace(/^shell-init.*\n/gm, "") }
+  }
+  expect(inGone("session list")).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/^error: The current folder is gone/),
+  })
+  expect(JSON.parse(inGone("session list --json").out).error.code).toBe("INVALID_INPUT")
+  expect(inGone(`session list --cwd ${place.workspace}`)).toMatchObject({ code: 0, err: "" })
+})
