@@ -1,5 +1,6 @@
-/** The tarball installs on a clean place without this workspace and without a compiler, and the demo runs from it. */
-import { spawnSync } from "node:child_process"
+/** The tarball installs on a clean place without this workspace and without a compiler; the demo and the page run from it. */
+import { spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -38,7 +39,7 @@ function findNode(version: string | undefined): string {
 it.each([
   ["this Node", undefined],
   ["Node 24", "24.21.0"],
-])("packs, installs globally into an empty prefix, and plays its demo on %s", (_, version) => {
+])("packs, installs globally into an empty prefix, plays its demo and serves its page on %s", async (_, version) => {
   const node = findNode(version)
   const prefix = join(root, `prefix-${version}`)
   mkdirSync(prefix)
@@ -61,4 +62,22 @@ it.each([
   const demo = run("keepup", ["demo"], { env: clean, cwd: root })
   expect(demo.code, demo.out + demo.err).toBe(0)
   expect(demo.out).toContain("Everything was as it says")
+  await expectPage(clean, home)
 })
+
+/** The server and the page come with the tarball. */
+async function expectPage(env: NodeJS.ProcessEnv, cwd: string): Promise<void> {
+  const child = spawn("keepup", ["serve", "--port", "0", "--json"], { env, cwd, stdio: ["ignore", "pipe", "inherit"] })
+  try {
+    const [line] = (await once(child.stdout, "data")) as [Buffer]
+    const { server } = JSON.parse(line.toString()) as { server: { url: string } }
+    const page = await (await fetch(server.url)).text()
+    const files = [...page.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, path]) => path as string)
+    expect(files.some((path) => path.endsWith(".js")) && files.some((path) => path.endsWith(".css"))).toBe(true)
+    for (const path of files) expect((await fetch(server.url + path)).status, path).toBe(200)
+    expect((await fetch(`${server.url}api/sessions`)).status).toBe(401)
+  } finally {
+    child.kill("SIGTERM")
+  }
+  expect((await once(child, "exit"))[0]).toBe(130)
+}

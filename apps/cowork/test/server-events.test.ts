@@ -122,11 +122,10 @@ describe("changes over all sessions", () => {
 })
 
 describe("stopping", () => {
-  it("ends the streams at once and lets nobody in after", async () => {
+  it("ends the streams and lets nobody in after, while clients are there", async () => {
     const session = await fixture.createSession()
-    const client = listen(`/api/sessions/${session.id}/events`)
-    await until(() => expect(client.frames).toHaveLength(1))
-    client.stop()
+    const clients = [listen(`/api/sessions/${session.id}/events`), listen("/api/events")]
+    for (const client of clients) await until(() => expect(client.frames).toHaveLength(1))
     await fixture.server.close()
     await expect(fixture.ask("/api/health")).rejects.toThrow("ECONNREFUSED")
   })

@@ -78,13 +78,15 @@ export async function openServer(options: OpenServerOptions): Promise<CoworkServ
     recovery.stop()
     const ended = new Promise<void>((resolve) => server.close(() => resolve()))
     app.close()
-    server.closeIdleConnections()
+    // a connection is idle when its answer has ended, which may be a moment from now
+    const idle = setInterval(() => server.closeIdleConnections(), 20)
     const force = setTimeout(() => {
       for (const socket of sockets) socket.destroy()
     }, 10_000)
     await ended
-    await app.settle()
+    clearInterval(idle)
     clearTimeout(force)
+    await app.settle()
   }
 
   return {
