@@ -2,9 +2,12 @@
 import type { FileChange, FileStatus } from "@ku0/agent-runtime"
 import { cut, manyLines, oneLine, pad, plural, type Styles, textWidth } from "./text.js"
 
-/** Colours a unified diff as git does. Without colours it stays byte for byte what it was, so that git can apply it. */
-export function paintPatch(patch: Buffer, styles: Styles): string | Buffer {
-  if (!styles.isOn) return patch
+/**
+ * Colours a unified diff as git does; a terminal obeys nothing in it, and gets short ids. Into a pipe without colours it
+ * stays byte for byte what it was, so that git can apply it.
+ */
+export function paintPatch(patch: Buffer, styles: Styles, isTerminal: boolean): string | Buffer {
+  if (!styles.isOn && !isTerminal) return patch
   let isHeader = false
   return patch
     .toString("utf8")
@@ -13,7 +16,7 @@ export function paintPatch(patch: Buffer, styles: Styles): string | Buffer {
       if (line.startsWith("diff --git ")) isHeader = true
       else if (line.startsWith("@@")) isHeader = false
       const text = manyLines(line)
-      if (isHeader) return styles.bold(text)
+      if (isHeader) return styles.bold(text.replace(/^(index [0-9a-f]{7})[0-9a-f]+(\.\.[0-9a-f]{7})[0-9a-f]+/, "$1$2"))
       const hunk = /^(@@ .*? @@)(.*)$/.exec(text)
       if (hunk) return styles.cyan(hunk[1] as string) + (hunk[2] as string)
       if (text.startsWith("+")) return styles.green(text)
@@ -36,11 +39,12 @@ export function renderStat(changes: readonly FileChange[], width: number, styles
   if (changes.length === 0) return "No differences."
   const counts = changes.map(({ insertions, deletions, binary }) => (binary ? "bin" : `${insertions + deletions}`))
   const counted = Math.max(...counts.map((count) => count.length))
-  const most = Math.max(1, ...changes.map(({ insertions, deletions }) => insertions + deletions))
   const limit = Number.isFinite(width) ? width : 100
   const longest = Math.max(...changes.map((change) => textWidth(nameOf(change))))
   const name = Math.min(longest, Math.max(20, limit - counted - 24))
   const bar = Math.max(4, Math.min(20, limit - name - counted - 6))
+  // a mark for each line, as long as there is room
+  const most = Math.max(bar, ...changes.map(({ insertions, deletions }) => insertions + deletions))
   const lines = changes.map((change, index) => {
     const scale = (count: number) => (count === 0 ? 0 : Math.max(1, Math.round((count / most) * bar)))
     const plus = styles.green("+".repeat(scale(change.insertions)))

@@ -44,7 +44,7 @@ export const diffCommand: Command = {
     }
     const patch = await patchBetween(runtime, from, to, paths)
     if (patch.length === 0) context.remark("No differences.")
-    else context.answer({}, () => paintPatch(patch, context.styles))
+    else context.answer({}, () => paintPatch(patch, context.styles, context.machine.stdout.isTerminal))
   },
 }
 
