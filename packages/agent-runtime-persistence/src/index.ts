@@ -57,6 +57,7 @@ export { type RecoveredSession, type RecoverResult, recoverAll, recoverSession }
 export { type RepairResult, repairStore } from "./recovery/repair-store.js"
 export { type SettledRestore, settleRestores } from "./recovery/settle-restores.js"
 export { settleRewinds } from "./recovery/settle-rewinds.js"
+export { listOtherUsers, noteSnapshotUser } from "./recovery/snapshot-users.js"
 export {
   type CleanupSessionsOptions,
   type CleanupSessionsResult,

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { ArtifactId, Checkpoint, CheckpointId } from "@ku0/agent-runtime-core"
+import { readCheckpointFile, repairStore } from "@ku0/agent-runtime-persistence"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { resolveConfig } from "./config.js"
 import { type OpenRuntimeOptions, openRuntime, type Runtime } from "./open-runtime.js"
@@ -196,5 +197,45 @@ describe("a runtime", () => {
     const runtime = await open({ config })
     const { number } = await take(runtime, (await create(runtime, "handed over")).id)
     expect(readFileSync(handoff, "utf8")).toContain(`--from '#${number}'`)
+  })
+
+  it("frees what it can where a workspace is gone, and says what it left", async () => {
+    const runtime = await open()
+    const gone = join(root, "gone")
+    mkdirSync(gone)
+    const lost = await runtime.store.sessions.create({ workspacePath: gone, name: "lost" })
+    await take(runtime, lost.id)
+    await take(runtime, (await create(runtime, "here")).id)
+    await runtime.close()
+    rmSync(gone, { recursive: true })
+    const again = await open()
+    const { workspaces, left } = await again.collectGarbage()
+    expect(workspaces).toEqual([again.workspacePath])
+    expect(left).toEqual([{ path: gone, reason: expect.stringContaining(gone) }])
+  })
+
+  it("takes no snapshot away that a checkpoint in another database needs", async () => {
+    let now = Date.now() - 30 * 86_400_000
+    const clock = { now: () => now }
+    write("a.txt", "first")
+    const one = await open({ clock })
+    const kept = await take(one, (await create(one, "one")).id)
+    now += 20 * 86_400_000
+    write("a.txt", "second")
+    const db = `sqlite:${join(root, "other.db")}`
+    const two = await open({ clock, db })
+    const session = await create(two, "two")
+    await take(two, session.id)
+    now += 10 * 86_400_000
+    const { left } = await two.collectGarbage()
+    expect(left).toEqual([{ path: two.workspacePath, reason: expect.stringContaining("keepup.db") }])
+    await repairStore(two)
+    const files = (runtime: Runtime) => readCheckpointFile(runtime, kept, "a.txt")
+    expect((await files(one)).toString()).toBe("first")
+    // when the other one is gone for good, what it needed may go
+    await one.close()
+    for (const end of ["", "-wal", "-shm"]) rmSync(join(root, "state", `keepup.db${end}`), { force: true })
+    expect((await two.collectGarbage()).left).toEqual([])
+    expect((await two.snapshots(two.workspacePath)).listCheckpoints().has(kept.id)).toBe(false)
   })
 })

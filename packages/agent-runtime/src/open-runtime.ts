@@ -1,12 +1,14 @@
 /** Wires it all: a store, the snapshots of the workspaces, checkpoints and time travel, behind one object. */
 import { join, resolve } from "node:path"
-import type { Checkpoint, Clock, GitFacts, Session } from "@ku0/agent-runtime-core"
+import { type Checkpoint, type Clock, type GitFacts, type Session, toKeepupError } from "@ku0/agent-runtime-core"
 import {
   cleanupSessions,
   collectGarbage,
   createArtifactContent,
   createCheckpointManager,
   createHandoffKeeper,
+  listOtherUsers,
+  noteSnapshotUser,
   openSnapshotStore,
   openStore,
   type RecoverResult,
@@ -63,6 +65,8 @@ export interface GarbageReport {
   readonly artifacts: number
   /** Workspaces whose snapshots were looked at. */
   readonly workspaces: readonly string[]
+  /** Workspaces whose snapshots were left as they are, and why. */
+  readonly left: readonly { readonly path: string; readonly reason: string }[]
 }
 
 export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime> {
@@ -94,9 +98,13 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
       ...(options.homeDirectory !== undefined && { homeDirectory: options.homeDirectory }),
       ...(options.onProgress && { onProgress: options.onProgress }),
     })
-    opened.set(path, fresh)
-    fresh.catch(() => opened.delete(path))
-    return fresh
+    const noted = fresh.then((snapshotStore) => {
+      noteSnapshotUser(snapshotStore.directory, store)
+      return snapshotStore
+    })
+    opened.set(path, noted)
+    noted.catch(() => opened.delete(path))
+    return noted
   }
 
   const readGit = (path = workspacePath) => readGitFacts({ workspacePath: path, environment })
@@ -121,17 +129,27 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
 
   async function collect(request: { dryRun?: boolean } = {}): Promise<GarbageReport> {
     const { values, bytes } = await collectGarbage(store.context, request)
-    const swept =
+    const artifactsSwept =
       content === undefined || request.dryRun === true ? undefined : await sweepArtifacts(store.context, content)
     const workspaces = await listWorkspaces(store)
-    if (request.dryRun !== true) {
-      let swept = 0
-      for (const [path, ids] of workspaces) {
-        options.onProgress?.(swept++, workspaces.size, "Sweeping snapshots of workspaces")
-        await (await snapshots(path)).gc(ids)
-      }
+    const left: { path: string; reason: string }[] = []
+    let looked = 0
+    for (const [path, ids] of request.dryRun === true ? [] : workspaces) {
+      options.onProgress?.(looked++, workspaces.size, "Sweeping snapshots of workspaces")
+      const reason = await sweepSnapshots(path, ids).catch((error) => toKeepupError(error).message)
+      if (reason !== undefined) left.push({ path, reason })
     }
-    return { values, bytes, artifacts: swept?.removed ?? 0, workspaces: [...workspaces.keys()] }
+    const swept = [...workspaces.keys()].filter((path) => !left.some((one) => one.path === path))
+    return { values, bytes, artifacts: artifactsSwept?.removed ?? 0, workspaces: swept, left }
+  }
+
+  /** Returns why they were left alone. A workspace that is gone is no reason to keep the rubbish of all others. */
+  async function sweepSnapshots(path: string, ids: ReadonlySet<string>): Promise<string | undefined> {
+    const own = await snapshots(path)
+    const [other] = listOtherUsers(own.directory, store)
+    if (other !== undefined) return `Another database, ${other}, keeps checkpoints of this workspace too.`
+    await own.gc(ids)
+    return undefined
   }
 
   async function close(): Promise<void> {
@@ -162,11 +180,12 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
   }
 }
 
-/** Every workspace whose checkpoints have files, with the ids of those checkpoints. */
+/** Every workspace whose checkpoints have files on this machine, with the ids of those checkpoints. */
 async function listWorkspaces(store: Store): Promise<Map<string, Set<string>>> {
   const rows = await store.context.driver.all(
     `SELECT sessions.workspace_path AS path, session_checkpoints.id AS id FROM session_checkpoints
-     JOIN sessions ON sessions.id = session_checkpoints.session_id WHERE snapshot IS NOT NULL`,
+     JOIN sessions ON sessions.id = session_checkpoints.session_id WHERE snapshot IS NOT NULL AND host = ?`,
+    [store.context.host.split("/")[0] as string],
   )
   const workspaces = new Map<string, Set<Checkpoint["id"]>>()
   for (const row of rows) {

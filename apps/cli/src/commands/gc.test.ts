@@ -17,6 +17,7 @@ it("frees what nothing needs, and says what it would free", async () => {
     bytes: 0,
     artifacts: 0,
     workspaces: [machine.workspace],
+    left: [],
     applied: false,
   })
   const { code, out } = await machine.run("gc")

@@ -12,13 +12,17 @@ export const gcCommand: Command = {
     const isDry = input.flag("dry-run")
     context.progress.report("Collecting what nothing needs", 0, 0)
     const report = await context.uninterrupted(() => runtime.collectGarbage({ dryRun: isDry }))
-    const { values, artifacts, workspaces } = report
-    context.answer({ values, bytes: report.bytes, artifacts, workspaces, ...(isDry && { applied: false }) }, () => {
-      const verb = isDry ? "Would free" : "Freed"
-      return [
-        `${verb} ${plural(values, "value")} (${bytes(report.bytes)}) in the database and ${plural(artifacts, "artifact")}.`,
-        `Snapshots of ${plural(workspaces.length, "workspace")} ${isDry ? "would be swept" : "swept"}.`,
-      ].join("\n")
-    })
+    const { values, artifacts, workspaces, left } = report
+    for (const { path, reason } of left) context.warn(`The snapshots of ${path} were left as they are: ${reason}`)
+    context.answer(
+      { values, bytes: report.bytes, artifacts, workspaces, left, ...(isDry && { applied: false }) },
+      () => {
+        const verb = isDry ? "Would free" : "Freed"
+        return [
+          `${verb} ${plural(values, "value")} (${bytes(report.bytes)}) in the database and ${plural(artifacts, "artifact")}.`,
+          `Snapshots of ${plural(workspaces.length, "workspace")} ${isDry ? "would be swept" : "swept"}.`,
+        ].join("\n")
+      },
+    )
   },
 }

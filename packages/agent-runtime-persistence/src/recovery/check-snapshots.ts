@@ -5,6 +5,7 @@ import type { SnapshotStore } from "../snapshot/snapshot-store.js"
 import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
 import { type Finding, finding, guarded } from "./finding.js"
 import { listWorkspaces, type SnapshotRow } from "./list-workspaces.js"
+import { listOtherUsers } from "./snapshot-users.js"
 
 /** Something younger may belong to someone who is just at it. */
 export const youngMs = 3_600_000
@@ -26,7 +27,7 @@ export async function checkSnapshots(context: TimeTravelContext): Promise<Findin
     found.push(...(await guarded("snapshot-damaged", where, () => checkObjects(opened, rows, where))))
     const keep = new Set([...rows.map(({ id }) => id), ...lost])
     const unowned = listUnowned(opened, keep, context.store.context.clock.now())
-    if (unowned.length > 0) {
+    if (unowned.length > 0 && listOtherUsers(opened.directory, context.store).length === 0) {
       const what = `${unowned.length} snapshot(s) belong to no checkpoint any more.`
       found.push(finding("ref-unowned", where, what, true))
     }

@@ -9,6 +9,7 @@ import type { SnapshotStore } from "../snapshot/snapshot-store.js"
 import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
 import { hasCommit, isYoung, listRubbish, listUnowned } from "./check-snapshots.js"
 import { type KnownWorkspace, listWorkspaces } from "./list-workspaces.js"
+import { listOtherUsers } from "./snapshot-users.js"
 
 export interface RepairSnapshotsOptions {
   /** False: let go of nothing, because what the database says can't be trusted. */
@@ -25,7 +26,8 @@ export async function repairSnapshots(context: TimeTravelContext, options: Repai
       done.push(...(await putBack(snapshots)))
       if (await isQuiet(context, known)) {
         done.push(...removeRubbish(context, snapshots))
-        if (options.mayForget) done.push(...(await letGo(context, snapshots, known)))
+        const isShared = listOtherUsers(snapshots.directory, context.store).length > 0
+        if (options.mayForget && !isShared) done.push(...(await letGo(context, snapshots, known)))
       }
     } catch (error) {
       if (!isKeepupError(error)) throw error
