@@ -28,6 +28,14 @@ export async function moveRestore(tx: SqlRunner, id: RestoreId, from: RestoreSta
   if (changed === 0) throw new KeepupError("CONFLICT", `Restore ${id} is not ${from} any more.`, { hint: "Reload." })
 }
 
+/** A restore is undone; if it was an undo itself, what that one had undone counts again. */
+export async function undoRecord(tx: SqlRunner, id: RestoreId): Promise<void> {
+  await moveRestore(tx, id, "applied", "undone")
+  const undone = await findRestore(tx, id)
+  if (undone?.undoes == null) return
+  await tx.run("UPDATE restores SET status = 'applied' WHERE id = ? AND status = 'undone'", [undone.undoes])
+}
+
 export async function findRestore(runner: SqlRunner, id: string): Promise<Restore | undefined> {
   const row = await runner.get("SELECT * FROM restores WHERE id = ?", [id])
   return row === undefined ? undefined : toRestore(row)

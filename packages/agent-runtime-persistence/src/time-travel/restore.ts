@@ -19,7 +19,7 @@ import {
 import { appendEntries, lockSession } from "../session/append-entries.js"
 import type { RestoreOutcome } from "../snapshot/restore.js"
 import { emptyPlan, pickPaths, type RestoreCheckpointOptions, requireSnapshot } from "./plan-restore.js"
-import { insertRestore, moveRestore } from "./restore-records.js"
+import { insertRestore, moveRestore, undoRecord } from "./restore-records.js"
 import type { TimeTravelContext } from "./time-travel-context.js"
 import { withLeases } from "./with-leases.js"
 
@@ -170,7 +170,7 @@ export async function moveHead(
   await store.context.driver.transaction("restore-head", async (tx) => {
     const session = await lockSession(store.context, tx, intent.sessionId)
     await moveRestore(tx, intent.id, "started", "applied")
-    if (intent.undoes !== null) await moveRestore(tx, intent.undoes, "applied", "undone")
+    if (intent.undoes !== null) await undoRecord(tx, intent.undoes)
     const drafts: EntryDraft[] = [event("checkpoint:restored", { restoreId, checkpointId, safetyCheckpointId, mode })]
     if (removed !== undefined) {
       const data = { reason: "checkpoint_restore", checkpointId, messageCount: checkpoint.messageIndex, ...removed }

@@ -146,4 +146,11 @@ describe("a rewind", () => {
     await travel.manager.prune(session.id, { keep: 0 })
     expect(await travel.store.checkpoints.find(second.id)).toEqual(second)
   })
+
+  it("of an imported session is a session of its own, not a finished import when it ends", async () => {
+    await travel.store.sessions.updateMetadata(session.id, { imported: true, tag: "x" })
+    const { session: branch } = await rewindToCheckpoint(travel, { checkpoint: one })
+    expect(branch.metadata).toEqual({ color: "blue", tag: "x" })
+    expect((await travel.store.sessions.get(session.id)).metadata).toMatchObject({ imported: true, tag: "x" })
+  })
 })

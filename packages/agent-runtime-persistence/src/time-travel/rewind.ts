@@ -41,14 +41,16 @@ export async function rewindToCheckpoint(context: TimeTravelContext, options: Re
     requireSnapshot(checkpoint, store.context.host)
     await refuseRunning(context, origin)
   }
+  // what was said of how the origin came here is not true of its branch
+  const { imported: _, [rewindMark]: __, ...metadata } = origin.metadata
   const session = await store.sessions.create({
     workspacePath: origin.workspacePath,
     name: options.name ?? rewindName(origin.name, checkpoint.number),
     agentType: origin.agentType,
     taskDescription: origin.taskDescription,
     metadata: withFiles
-      ? { ...origin.metadata, [rewindMark]: { ...(await ownProcess()), host: store.context.host } }
-      : origin.metadata,
+      ? { ...metadata, [rewindMark]: { ...(await ownProcess()), host: store.context.host } }
+      : metadata,
     parent: { sessionId: checkpoint.sessionId, seq: checkpoint.entrySeq },
     forkedFromCheckpointId: checkpoint.id,
   })

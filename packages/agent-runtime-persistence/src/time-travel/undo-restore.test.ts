@@ -53,6 +53,31 @@ describe("undo", () => {
     expect(readFileSync(join(travel.workspace, "a.txt"), "utf8")).toBe("a1")
   })
 
+  it("of an undo makes the restore count again, so that the next undo takes that one back and no older one", async () => {
+    const first = await restoreCheckpoint(travel, { checkpoint: one })
+    travel.write({ "a.txt": "a3" })
+    const between = await describeNow()
+    await restoreCheckpoint(travel, { checkpoint: one })
+    const back = await describeNow()
+    for (let round = 0; round < 3; round++) {
+      const undone = await undoRestore(travel, { workspacePath: travel.workspace })
+      expect((await describeNow()).files).toEqual(between.files)
+      await undoRestore(travel, { restoreId: undone.restore.id })
+      expect(await describeNow()).toEqual(back)
+      await expectCode(undoRestore(travel, { restoreId: undone.restore.id }), "CONFLICT", /it is undone/)
+    }
+    await undoRestore(travel, { workspacePath: travel.workspace })
+    const oldest = await undoRestore(travel, { workspacePath: travel.workspace })
+    expect(oldest.restore.undoes).toBe(first.restore.id)
+    expect(readFileSync(join(travel.workspace, "a.txt"), "utf8")).toBe("a2")
+  })
+
+  it("says so when what it would go back to is gone", async () => {
+    const { safety } = await restoreCheckpoint(travel, { checkpoint: one })
+    await travel.store.checkpoints.delete([safety.id])
+    await expectCode(undoRestore(travel, { workspacePath: travel.workspace }), "NOT_FOUND", /not kept any more/)
+  })
+
   it("keeps what was changed after the restore in its own safety checkpoint", async () => {
     await restoreCheckpoint(travel, { checkpoint: one })
     travel.write({ "a.txt": "changed after" })

@@ -16,7 +16,12 @@ export async function undoRestore(context: TimeTravelContext, options: UndoResto
   if (restore.status !== "applied") {
     throw new KeepupError("CONFLICT", `Restore ${restore.id} can't be undone: it is ${restore.status}.`)
   }
-  const checkpoint = await context.store.checkpoints.get(restore.safetyCheckpointId)
+  const checkpoint = await context.store.checkpoints.find(restore.safetyCheckpointId)
+  if (checkpoint === undefined) {
+    throw new KeepupError("NOT_FOUND", `What was there before restore ${restore.id} is not kept any more.`, {
+      hint: "Its safety checkpoint was deleted, or pruned after seven days. `keepup checkpoint list` shows what there is.",
+    })
+  }
   const request = {
     checkpoint,
     sessionId: restore.sessionId,
