@@ -9,7 +9,7 @@ import { patience, setPatience } from "./harness/quiet.mjs"
 import { section, writeJson, writeText } from "./harness/report.mjs"
 import { judge } from "./targets.mjs"
 
-const subjects = ["store", "snapshots", "checkpoints", "agent", "cli", "cowork"]
+const subjects = ["store", "snapshots", "checkpoints", "agent", "cli", "chat", "cowork"]
 
 const { values, positionals } = parseArgs({
   args: process.argv.slice(2).filter((argument) => argument !== "--"),

@@ -1,5 +1,6 @@
 /** What must be reached, line by line, against what was measured in one run. Ratios only where both sides ran. */
 import { agentTargets } from "./agent/targets.mjs"
+import { chatTargets } from "./chat/targets.mjs"
 import { checkpointTargets } from "./checkpoints/targets.mjs"
 import { cliTargets } from "./cli/targets.mjs"
 import { coworkTargets } from "./cowork/targets.mjs"
@@ -18,6 +19,7 @@ export function judge(results) {
     ...checkpointTargets(results.checkpoints ?? {}),
     ...agentTargets(results.agent ?? {}),
     ...cliTargets(results.cli ?? {}),
+    ...chatTargets(results.chat ?? {}),
     ...coworkTargets(results.cowork ?? {}),
   ]
   const measured = targets.filter(({ value }) => value !== null && value !== undefined && Number.isFinite(value))

@@ -1,0 +1,60 @@
+/** The memory of the chat after 1,000 and after 10,000 streamed messages of one session. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { table } from "../harness/report.mjs"
+import { openTerminal } from "./terminal.mjs"
+
+const turn = 100
+const text = `${"A streamed answer of a few words. ".repeat(8)}\n`
+
+export async function memory(context) {
+  const folder = context.scratch.folder("chat-memory")
+  mkdirSync(join(folder, "workspace", ".keepup"), { recursive: true })
+  mkdirSync(join(folder, "home"))
+  const answers = context.quick ? 2_000 : 10_000
+  const settings = { "checkpoint.on": ["phase.ended"], "checkpoint.interval": 86_400_000 }
+  writeFileSync(join(folder, "workspace/.keepup/config.json"), JSON.stringify(settings))
+  writeFileSync(join(folder, "workspace/a.txt"), "a\n")
+  const script = join(folder, "answers.jsonl")
+  const call = { name: "read_file", arguments: { path: "a.txt" } }
+  const lines = Array.from({ length: answers }, (_, index) =>
+    JSON.stringify(
+      (index + 1) % turn === 0 ? { content: `${text}end ${index + 1}` } : { content: text, toolCalls: [call] },
+    ),
+  )
+  writeFileSync(script, `${lines.join("\n")}\n`)
+  const terminal = openTerminal(folder, ["chat", "--script", script, "--approval", "auto", "--max-steps", "1000"])
+  const samples = []
+  try {
+    await terminal.sees("Ask something")
+    for (let done = turn; done <= answers; done += turn) {
+      terminal.type("more\r")
+      await terminal.sees(`end ${done}`)
+      await terminal.sees("Ask something")
+      samples.push({ answers: done, mb: anonymousMb(terminal.pid) })
+    }
+  } finally {
+    await terminal.end()
+  }
+  // the highest of each tenth: what the collector has not taken yet belongs to it
+  const tenth = Math.max(1, Math.floor(samples.length / 10))
+  const most = (part) => Math.max(...part.map(({ mb }) => mb))
+  const result = {
+    answers,
+    early: most(samples.slice(tenth, 2 * tenth)),
+    late: most(samples.slice(-tenth)),
+    samples,
+  }
+  context.print(
+    `Chat: memory over ${answers} streamed messages`,
+    table(
+      ["after the first fifth, MB", "at the end, MB", "x"],
+      [[result.early, result.late, result.late / result.early]],
+    ),
+  )
+  return result
+}
+
+function anonymousMb(pid) {
+  return Number(/RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1] ?? 0) / 1024
+}
