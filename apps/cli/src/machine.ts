@@ -52,7 +52,9 @@ export function openMachine(): Machine & { close(): void } {
       try {
         const closed = new Promise<undefined>((resolve) => reader.once("close", () => resolve(undefined)))
         reader.once("SIGINT", () => process.emit("SIGINT"))
-        return await Promise.race([reader.question(question, { signal }), closed])
+        const answer = await Promise.race([reader.question(question, { signal }), closed])
+        if (answer === undefined) process.stderr.write("\n") // the line of the question has not ended
+        return answer
       } finally {
         reader.close()
       }
