@@ -4,7 +4,7 @@
  * are counted, and too many of them are answered without a look, so that nobody can lock the owner out.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto"
-import { chmodSync, closeSync, constants, fstatSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs"
+import { closeSync, constants, fchmodSync, fstatSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs"
 import { type Clock, KeepupError } from "@ku0/agent-runtime"
 
 export interface Doorkeeper {
@@ -79,15 +79,29 @@ export function proveToken(token: string, challenge: string, port: number): stri
 /** Reads the token, or makes it. Another user's eyes are kept out, also afterwards. */
 export function readToken(path: string): string {
   makeToken(path)
-  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+  const file = openOwn(path)
   try {
-    if ((fstatSync(file).mode & 0o077) !== 0) chmodSync(path, 0o600)
+    if ((fstatSync(file).mode & 0o077) !== 0) fchmodSync(file, 0o600)
     const token = readFileSync(file, "utf8").trim()
     if (/^[\w-]{32,200}$/.test(token)) return token
   } finally {
     closeSync(file)
   }
-  throw new KeepupError("CORRUPT", `${path} does not hold a token.`, {
+  throw noToken(path)
+}
+
+/** A link could make us read, and tell, what someone else wrote. */
+function openOwn(path: string): number {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ELOOP") throw noToken(path)
+    throw cause
+  }
+}
+
+function noToken(path: string): KeepupError {
+  return new KeepupError("CORRUPT", `${path} does not hold a token.`, {
     hint: "Move the file away; the next start makes another one.",
   })
 }
