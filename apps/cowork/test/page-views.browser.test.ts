@@ -1,7 +1,8 @@
 /// <reference lib="dom" />
 /** What every view of the page holds: usable by everyone, unmoved by hostile content, and few nodes whatever the size. */
 import { createRequire } from "node:module"
-import { openRuntime } from "@ku0/agent-runtime"
+import { gzipSync } from "node:zlib"
+import { openRuntime, type SessionId } from "@ku0/agent-runtime"
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import {
@@ -42,7 +43,7 @@ afterEach(async () => {
 
 async function enter(server: RunningServer): Promise<void> {
   await page.goto(server.loginUrl)
-  await page.getByRole("heading", { name: "Sessions" }).waitFor()
+  await page.getByRole("heading", { level: 1, name: "Sessions" }).waitFor()
 }
 
 async function show(hash: string, selector: string): Promise<void> {
@@ -75,6 +76,7 @@ describe("accessibility", () => {
       (one: { trigger: string; snapshot: { filesChanged: number } }) =>
         one.trigger === "turn.ended" && one.snapshot.filesChanged > 0,
     )
+    await noteStale(id, "src/sum.mjs")
     const at = `#/sessions/${id}/checkpoints/${changed.id}`
     const views: readonly (readonly [name: string, hash: string, selector: string])[] = [
       ["sessions", "#/", ".session-row"],
@@ -90,6 +92,8 @@ describe("accessibility", () => {
     ]
     const server = await place.serve()
     await enter(server)
+    await show(`#/sessions/${id}`, ".notice-warning")
+    expect(await page.locator(".notice-warning").textContent()).toContain("Stale file context detected")
     const found: string[] = []
     const look = async (name: string) => {
       const violations = await findViolations()
@@ -150,6 +154,58 @@ async function addByHand(): Promise<void> {
   const { readFileSync } = await import("node:fs")
   await page.evaluate(readFileSync(axe, "utf8"))
 }
+
+async function noteStale(sessionId: string, path: string): Promise<void> {
+  const runtime = await openRuntime({
+    stateDirectory: place.stateDirectory,
+    workspacePath: place.workspace,
+    environment: process.env,
+  })
+  const data = {
+    contextId: "1",
+    path,
+    absolutePath: `${place.workspace}/${path}`,
+    status: "stale",
+    recordSource: "watch",
+  }
+  await runtime.store.log.append(sessionId as SessionId, [{ type: "context:file-stale", data }])
+  await runtime.close()
+}
+
+describe("colours", () => {
+  it("follow the system until someone chooses, and the choice stays", async () => {
+    const server = await place.serve()
+    await page.emulateMedia({ colorScheme: "dark" })
+    await enter(server)
+    const back = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
+    const dark = await back()
+    await page.getByRole("button", { name: /^Colours/ }).click()
+    const light = await back()
+    expect(light).not.toBe(dark)
+    await page.reload()
+    await page.getByRole("heading", { level: 1, name: "Sessions" }).waitFor()
+    expect(await back()).toBe(light)
+    await page.keyboard.press("t")
+    expect(await back()).toBe(dark)
+  })
+})
+
+describe("what is sent to the browser", () => {
+  it("is under 200 KB in all, compressed, and nothing comes from elsewhere", async () => {
+    const asked = new Set<string>()
+    let bytes = 0
+    page.on("response", async (response) => {
+      asked.add(new URL(response.url()).origin)
+      if (!response.url().includes("/api/")) bytes += gzipSync(await response.body()).length
+    })
+    const server = await place.serve()
+    await enter(server)
+    await page.getByText("No sessions yet.").waitFor()
+    expect([...asked]).toEqual([new URL(server.url).origin])
+    expect(bytes).toBeGreaterThan(0)
+    expect(bytes).toBeLessThan(200_000)
+  })
+})
 
 describe("hostile content", () => {
   it("is shown as text: markup, control characters and marks that turn the direction round", async () => {

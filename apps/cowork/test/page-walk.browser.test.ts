@@ -58,7 +58,7 @@ function work(): { id: string; name: string } {
 
 async function enter(server: RunningServer, hash = ""): Promise<void> {
   await page.goto(server.loginUrl)
-  await page.getByRole("heading", { name: "Sessions" }).waitFor()
+  await page.getByRole("heading", { level: 1, name: "Sessions" }).waitFor()
   if (hash !== "") await go(hash)
 }
 
@@ -187,7 +187,7 @@ describe("the walk through the page", () => {
     await page.keyboard.press("Escape")
     await page.getByRole("article").first().waitFor()
     await page.keyboard.press("Escape")
-    await page.getByRole("heading", { name: "Sessions" }).waitFor()
+    await page.getByRole("heading", { level: 1, name: "Sessions" }).waitFor()
   })
 })
 

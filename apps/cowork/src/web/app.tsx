@@ -1,6 +1,6 @@
 /** The page: who may see it, where one is, and what surrounds every view. */
 import { toKeepupError } from "@ku0/agent-runtime-core"
-import { useEffect, useState } from "react"
+import { useEffect, useRef, useState } from "react"
 import { api, onTokenRefused } from "./client.js"
 import { ComparePage } from "./pages/compare-page.js"
 import { ReplayPage } from "./pages/replay-page.js"
@@ -54,6 +54,7 @@ async function spendCode(code: string): Promise<string | null> {
 function Inside() {
   const route = useRoute()
   const [isHelpOpen, setHelpOpen] = useState(false)
+  useFocusOnArrival(route)
   useShortcuts({
     "?": () => setHelpOpen(true),
     escape: () => goUp(route),
@@ -88,6 +89,19 @@ function View({ route }: { readonly route: Route }) {
         </div>
       )
   }
+}
+
+/** What had the focus may be gone in another view: the keys must not start from the top of the page again. */
+function useFocusOnArrival(route: Route): void {
+  const place = `${route.page} ${"sessionId" in route ? route.sessionId : ""}`
+  const last = useRef(place)
+  useEffect(() => {
+    if (last.current === place) return
+    last.current = place
+    if (document.activeElement === null || document.activeElement === document.body) {
+      document.getElementById("main")?.focus()
+    }
+  }, [place])
 }
 
 function goUp(route: Route): void {

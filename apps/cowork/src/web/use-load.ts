@@ -9,7 +9,7 @@ export interface Loaded<Data> extends LoadState<Data> {
 }
 
 const kept = new Map<string, unknown>()
-const mostKept = 200
+const mostKept = 60
 
 export function useLoad<Data>(key: string | null, load: (signal: AbortSignal) => Promise<Data>): Loaded<Data> {
   const [state, dispatch] = useReducer(reduceLoad<Data>, {

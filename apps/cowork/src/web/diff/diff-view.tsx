@@ -51,7 +51,13 @@ export function DiffView({ sessionId, fromId, toId }: DiffViewProps) {
   }
   if (data === undefined) return <Loading what="the changes" />
   if (data.files.length === 0)
-    return <Empty title={toId === null ? "The workspace is as it was then." : "No file differs."} />
+    return toId === null ? (
+      <Empty title="The workspace is as it was then.">
+        <Button onClick={reload}>Look again</Button>
+      </Empty>
+    ) : (
+      <Empty title="No file differs." />
+    )
   return (
     <div className="diff">
       <div className="diff-files" style={{ "--rows": data.files.length } as CSSProperties}>
@@ -96,13 +102,18 @@ export function DiffView({ sessionId, fromId, toId }: DiffViewProps) {
               <Name isCode>{file?.path ?? ""}</Name>
             </span>
           )}
+          {toId === null ? (
+            <Button kind="quiet" icon="restore" onClick={reload} title="The workspace may have changed since">
+              Look again
+            </Button>
+          ) : null}
           <Button kind="quiet" icon={isSplit ? "rows" : "columns"} onClick={toggle} title="s">
             {isSplit ? "One column" : "Side by side"}
           </Button>
         </div>
         {file ? (
           <DiffFileView
-            key={`${file.path} ${fromId} ${toId}`}
+            key={`${file.path} ${data.look}`}
             sessionId={sessionId}
             fromId={fromId}
             toId={toId}

@@ -1,4 +1,5 @@
 /** The files as of then: folder by folder, and one of them open. */
+import { type KeepupError, toKeepupError } from "@ku0/agent-runtime-core"
 import { useState } from "react"
 import type { CheckpointDetail, FileList, ListedFile } from "../../api.js"
 import { api } from "../client.js"
@@ -78,14 +79,19 @@ interface ListingProps {
 }
 
 function Listing({ route, query, folder, sessionId, checkpointId, onFolder }: ListingProps) {
+  const [problem, setProblem] = useState<KeepupError | null>(null)
   const { data, error, change } = useLoad(`files ${checkpointId} ${JSON.stringify(query)}`, (signal) =>
     api.files(sessionId, checkpointId, { ...query, limit: 1_000 }, signal),
   )
   const loadMore = () => {
     if (!data?.next) return
-    api
-      .files(sessionId, checkpointId, { ...query, limit: 1_000, after: data.next })
-      .then((page) => change((before): FileList => ({ ...page, files: [...before.files, ...page.files] })))
+    api.files(sessionId, checkpointId, { ...query, limit: 1_000, after: data.next }).then(
+      (page) => {
+        setProblem(null)
+        change((before): FileList => ({ ...page, files: [...before.files, ...page.files] }))
+      },
+      (cause: unknown) => setProblem(toKeepupError(cause)),
+    )
   }
   if (error) return <Problem error={error} />
   if (data === undefined) return <Loading what="the files" />
@@ -127,6 +133,7 @@ function Listing({ route, query, folder, sessionId, checkpointId, onFolder }: Li
           )
         }
       />
+      {problem ? <Problem error={problem} /> : null}
       {data.next === null ? null : <Button onClick={loadMore}>Show more</Button>}
     </>
   )

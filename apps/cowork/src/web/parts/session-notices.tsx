@@ -3,7 +3,8 @@ import { type KeepupError, toKeepupError } from "@ku0/agent-runtime-core"
 import { useState } from "react"
 import type { Guard, SessionDetail } from "../../api.js"
 import { api } from "../client.js"
-import { describeHolder } from "../state/labels.js"
+import { shortId } from "../format.js"
+import { describeHolder, statusHints } from "../state/labels.js"
 import { useNow } from "../use-now.js"
 import { visibleName } from "../visible-text.js"
 import { Button, Name, Problem, Time } from "./basics.js"
@@ -19,6 +20,7 @@ export function SessionNotices({ detail, onChanged, onSay }: SessionNoticesProps
   return (
     <div className="notices">
       <GuardNotice guard={detail.guard} sessionId={detail.session.id} onSay={onSay} />
+      <WaitingNotice detail={detail} />
       <StaleNotice stale={detail.stale} />
       {detail.lastRestore ? <UndoBar restore={detail.lastRestore} onChanged={onChanged} onSay={onSay} /> : null}
     </div>
@@ -55,6 +57,22 @@ function GuardNotice({ guard, sessionId, onSay }: { guard: Guard; sessionId: str
           </Button>
         ) : null}
         {error ? <Problem error={error} /> : null}
+      </div>
+    </div>
+  )
+}
+
+/** A session that waits for someone says how to go on. */
+function WaitingNotice({ detail }: { readonly detail: SessionDetail }) {
+  const { status, id } = detail.session
+  if (status !== "paused" && status !== "interrupted") return null
+  return (
+    <div className="notice">
+      <Icon name="pause" />
+      <div>
+        <p>
+          {statusHints[status].replace(/ Go on with:.*/, "")} To go on: <code>keepup resume {shortId(id)}</code>
+        </p>
       </div>
     </div>
   )
