@@ -1,9 +1,12 @@
 /** The real program serves the real page, lets one browser in, gives a second address, and stops when it is told to. */
 import { once } from "node:events"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { afterEach, beforeAll, beforeEach, expect, it } from "vitest"
 import { buildOnce, openPlace, type Place } from "./real-keepup.js"
 
 let place: Place
+const tokenFile = "home/.local/state/keepup/token"
 beforeAll(buildOnce, 120_000)
 beforeEach(() => {
   place = openPlace()
@@ -38,4 +41,35 @@ it("serves, answers a second start with a fresh address, and ends cleanly", asyn
   }
   const [code] = await once(child, "exit")
   expect(code).toBe(130)
+})
+
+it("shows the run of another process live, every entry once", async () => {
+  const { session } = place.ask("session", "new", "watched")
+  const child = place.start("serve", "--port", "0", "--json")
+  const stop = new AbortController()
+  try {
+    const [line] = (await once(child.stdout as NodeJS.ReadableStream, "data")) as [Buffer]
+    const { url } = JSON.parse(line.toString()).server as { url: string }
+    const headers = { authorization: `Bearer ${readFileSync(join(place.root, tokenFile), "utf8").trim()}` }
+    const answer = await fetch(`${url}api/sessions/${session.id}/events?after=0`, { headers, signal: stop.signal })
+    const script = place.script([
+      { content: "writing", toolCalls: [{ name: "write_file", arguments: { path: "b.txt", content: "b\n" } }] },
+      { content: "done" },
+    ])
+    const agent = place.start("run", "write b", "-S", session.id, "--script", script, "--approval", "auto")
+    let text = ""
+    const decoder = new TextDecoder()
+    for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>) {
+      text += decoder.decode(chunk, { stream: true })
+      if (text.includes('"type":"run:ended"') && text.includes('"content":"done"')) break
+    }
+    await once(agent, "exit")
+    const seqs = [...text.matchAll(/^id: (\d+)$/gm)].map(([, seq]) => Number(seq))
+    expect(seqs).toEqual(seqs.map((_, i) => i + 1))
+    expect(text).toContain('"purpose":"run"')
+  } finally {
+    stop.abort()
+    child.kill("SIGTERM")
+  }
+  await once(child, "exit")
 })
