@@ -109,7 +109,7 @@ export async function openModel(
     const isFresh = isContinued ? kept !== script : given !== undefined || prompt !== undefined
     const begun = isFresh ? said : Number(session.metadata["scriptFrom"] ?? 0)
     await runtime.store.sessions.updateMetadata(session.id, { script, scriptFrom: begun })
-    return await readScriptedModel(script, { startAt: Math.max(0, said - begun) })
+    return await readScriptedModel(script, { startAt: Math.max(0, said - begun), keepsRequests: false })
   }
   const reference = model ?? session.metadata["model"] ?? runtime.config.model
   if (typeof reference !== "string" || reference === "") {

@@ -32,6 +32,12 @@ describe("a scripted model", () => {
     expect([model.name, model.remaining(), model.requests.length]).toEqual(["mine", 1, 1])
   })
 
+  test("forgets what it was sent when it is told to", async () => {
+    const model = createScriptedModel({ answers: [{ content: "one" }], keepsRequests: false })
+    await model.answer({ messages, tools: [], signal }, () => undefined)
+    expect([model.requests.length, model.remaining()]).toEqual([0, 0])
+  })
+
   test("says so when the script is at its end", async () => {
     const model = createScriptedModel({ answers: [] })
     await expect(model.answer({ messages, tools: [], signal }, () => undefined)).rejects.toThrow(

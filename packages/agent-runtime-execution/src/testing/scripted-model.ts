@@ -14,6 +14,8 @@ export interface ScriptedModelOptions {
   /** How many answers were given before, by an earlier process: failures in the script do not count. */
   readonly startAt?: number
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>
+  /** False: what it was sent is not kept to be looked at. For long runs. */
+  readonly keepsRequests?: boolean
 }
 
 export interface ScriptedModel extends Model {
@@ -29,7 +31,7 @@ export function createScriptedModel(options: ScriptedModelOptions): ScriptedMode
   let next = skipGiven(answers, options.startAt ?? 0)
 
   async function answer(request: ModelRequest, onDelta: (text: string) => void): Promise<ModelAnswer> {
-    requests.push({ ...request, messages: [...request.messages] })
+    if (options.keepsRequests !== false) requests.push({ ...request, messages: [...request.messages] })
     const number = next + 1
     const step = answers[next]
     if (step === undefined) {
