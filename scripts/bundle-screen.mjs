@@ -15,7 +15,13 @@ export function bundleScreen(common) {
     outExtension: { ".js": ".mjs" },
     format: "esm",
     plugins: [withoutDevelopersTools(), onAnyTerminal()],
-    define: { ...define, "process.env.NODE_ENV": '"production"', "process.env.DEV": '"false"' },
+    define: {
+      ...define,
+      "process.env.NODE_ENV": '"production"',
+      "process.env.DEV": '"false"',
+      // the layout engine would fetch itself out of the text it is in, for which Node loads all of HTTP
+      fetch: "undefined",
+    },
     // packages in CommonJS ask for Node's own modules
     banner: { js: 'import{createRequire as from}from"node:module";const require=from(import.meta.url);' },
   })
