@@ -59,7 +59,7 @@ export async function bundleApp(member) {
   chmodSync(resolve(folder, output), 0o755)
   copyPage(await page, join(dist, "page"))
   copyFileSync(join(root, "scripts/load-program.cjs"), join(dist, "main.cjs"))
-  return [...written, join(dist, "main.cjs"), warmUp(dist)]
+  return [...written, join(dist, "main.cjs"), ...warmUp(dist)]
 }
 
 /** The page lies beside the server that serves it. */
@@ -77,7 +77,7 @@ function warmUp(dist) {
     encoding: "utf8",
   })
   if (status !== 0) throw new Error(`The program could not be warmed up: ${stderr}`)
-  return join(dist, `program-${process.versions.v8}.cache`)
+  return ["program", "lists"].map((name) => join(dist, `${name}-${process.versions.v8}.cache`))
 }
 
 /** A package in files of its own, each loaded when it is needed. esbuild splits ES modules only; the rest is one step more. */

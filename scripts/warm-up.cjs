@@ -1,41 +1,43 @@
-/** Runs commands of a built program in this process and writes V8's code cache beside it: `node warm-up.cjs DIST`. */
+/**
+ * Runs commands of a built program and writes V8's code caches beside it: `node warm-up.cjs DIST`. One holds what lists
+ * need, which is less to read at their start; the other what all of the commands here need.
+ */
+const { spawnSync } = require("node:child_process")
 const { mkdtempSync, rmSync, writeFileSync } = require("node:fs")
 const { tmpdir } = require("node:os")
 const { join } = require("node:path")
 
-const dist = process.argv[2]
-const folder = mkdtempSync(join(tmpdir(), "keepup-warm-up-"))
-const node = process.argv[0]
+const [node, self, dist, given] = process.argv
+const lists = ["checkpoint list", "session list"]
+const all = ["checkpoint create -q", "checkpoint create -q", ...lists, "checkpoint show 1", "checkpoint diff 1"]
 
-async function warmUp() {
+async function run(folder, commands, name) {
   process.env.KEEPUP_WARM_UP = "1"
   const { script, program } = require(join(dist, "main.cjs"))
   const write = process.stdout.write
   process.stdout.write = () => true
   process.chdir(folder)
-  writeFileSync("a.txt", "one\n")
-  for (const words of [
-    "checkpoint create -q",
-    "checkpoint create -q",
-    "checkpoint list",
-    "session list",
-    "checkpoint show 1",
-    "checkpoint diff 1",
-  ]) {
-    process.argv = [
-      node,
-      join(dist, "keepup.cjs"),
-      "--state-dir",
-      join(folder, "../", `${folder}-state`),
-      ...words.split(" "),
-    ]
+  for (const words of commands) {
+    process.argv = [node, join(dist, "keepup.cjs"), "--state-dir", `${folder}-state`, ...words.split(" ")]
     await program.runMain()
     if (process.exitCode) throw new Error(`keepup ${words} ended with ${process.exitCode}`)
   }
   process.stdout.write = write
-  writeFileSync(join(dist, `program-${process.versions.v8}.cache`), script.createCachedData())
+  writeFileSync(join(dist, `${name}-${process.versions.v8}.cache`), script.createCachedData())
 }
 
-warmUp().finally(() => {
-  for (const path of [folder, `${folder}-state`]) rmSync(path, { recursive: true, force: true })
-})
+async function warmUp() {
+  const folder = mkdtempSync(join(tmpdir(), "keepup-warm-up-"))
+  try {
+    writeFileSync(join(folder, "a.txt"), "one\n")
+    await run(folder, all, "program")
+    // a process of its own: what this one has compiled would be part of it
+    const { status, stderr } = spawnSync(node, [self, dist, folder], { encoding: "utf8" })
+    if (status !== 0) throw new Error(`The lists could not be warmed up: ${stderr}`)
+  } finally {
+    for (const path of [folder, `${folder}-state`]) rmSync(path, { recursive: true, force: true })
+  }
+}
+
+if (given === undefined) warmUp()
+else run(given, lists, "lists")
