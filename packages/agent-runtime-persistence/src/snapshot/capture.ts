@@ -7,13 +7,13 @@ import { join } from "node:path"
 import { isKeepupError, KeepupError, type SkippedPath, type SkipReason, type Snapshot } from "@ku0/agent-runtime-core"
 import { type BytePath, displayPath } from "./byte-path.js"
 import type { FolderFollower } from "./change-hints.js"
+import { countChanges } from "./count-changes.js"
 import { syncAll } from "./durable-file.js"
 import { type Candidates, findChangesAt, findChangesExactly, type ScanContext } from "./find-changes.js"
 import { foldIndex, removeOldIndexes } from "./fold-index.js"
 import { formatCommit, objectId, parseCommit } from "./git-objects.js"
 import { type Hashed, hashCandidates } from "./hash-candidates.js"
 import type { IgnoreRules } from "./ignore-rules.js"
-import { countLines } from "./line-counts.js"
 import { createPackWriter, type PackWriter } from "./pack-writer.js"
 import { checkpointRef, indexTreeRef, latestRef, type PreparedRef } from "./refs.js"
 import { type ScanState, saveScanState } from "./scan-state.js"
@@ -21,7 +21,7 @@ import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import { formatSnapshotMessage, parseSnapshotMessage, type SnapshotFacts } from "./snapshot-message.js"
 import { startSeeded } from "./start-seeded.js"
 import { sweepLeftovers } from "./sweep-leftovers.js"
-import { compareTrees, editTree } from "./trees.js"
+import { editTree } from "./trees.js"
 
 export interface CaptureRequest {
   readonly message: string
@@ -46,8 +46,6 @@ export interface CaptureRequest {
 
 /** Overlay entries from which on the index is rewritten. */
 const foldAt = 256
-/** Files whose lines are counted; the rest of a huge change counts as changed only. */
-const countedFiles = 500
 
 /** Must run under the store's lock. `state` is changed; after a failure it must be thrown away. */
 export async function capture(
@@ -126,7 +124,7 @@ export async function capture(
     if (scanned.kind === "exact") finishExact(environment, current, index !== undefined)
     sweepLeftovers(environment.files, scanned.candidates.leftovers, environment.now())
     step("capture:done")
-    const counts = await countChanges(environment, before?.tree, tree)
+    const counts = await countChanges(reader, before?.tree, tree)
     const snapshot: Snapshot = {
       commit: id,
       base: shared === undefined ? base : shared.base,
@@ -211,7 +209,10 @@ function applySeen(state: ScanState, candidates: Candidates, hashed: Hashed): vo
 
 /** Rewrites the index when it is worth it. Returns the path of a new one: it is a cache, but one that must not come back torn. */
 function foldIfNeeded({ store }: SnapshotEnvironment, state: ScanState): string | undefined {
-  const isTooMuch = state.overlay.size >= foldAt || state.indexFile === null
+  state.looks += state.overlay.size
+  // Few paths that are looked at each time cost as much in the end as writing the index once.
+  const isWorn = state.looks >= Math.max(500, state.fileCount / 10)
+  const isTooMuch = state.overlay.size >= foldAt || isWorn || state.indexFile === null
   const isFirst = state.seed !== undefined
   if (isTooMuch || [...state.overlay.values()].includes("ignored")) foldIndex(store, state)
   else if (!isFirst) return undefined
@@ -269,23 +270,6 @@ function isSame(
 
 function sameFolders(a: readonly BytePath[], b: readonly BytePath[]): boolean {
   return a.length === b.length && a.every((path, i) => path === b[i])
-}
-
-async function countChanges(environment: SnapshotEnvironment, before: string | undefined, after: string) {
-  const counts = { filesChanged: 0, insertions: 0, deletions: 0 }
-  if (before === undefined) return counts
-  const { reader } = environment
-  const changes = await compareTrees(reader, before, after)
-  counts.filesChanged = changes.length
-  for (const change of changes.slice(0, countedFiles)) {
-    if (change.before?.id === change.after?.id) continue
-    const read = (id: string | undefined) =>
-      id === undefined ? undefined : reader.find(id).then((found) => found?.data)
-    const lines = countLines(await read(change.before?.id), await read(change.after?.id))
-    counts.insertions += lines.insertions
-    counts.deletions += lines.deletions
-  }
-  return counts
 }
 
 export function describeSkipped(skipped: Iterable<readonly [BytePath, SkipReason]>): SkippedPath[] {

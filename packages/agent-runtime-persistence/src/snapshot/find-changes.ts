@@ -10,11 +10,11 @@ import type { BytePath } from "./byte-path.js"
 import { foldersAbove, isInside, nameOf, parentOf } from "./byte-path.js"
 import type { FolderFollower } from "./change-hints.js"
 import { isUnchanged } from "./directory-table.js"
-import { type FileStat, isSettled } from "./file-stat.js"
 import { treeMode } from "./git-objects.js"
 import type { Git } from "./git-process.js"
 import type { IgnoreRules } from "./ignore-rules.js"
 import type { ObjectReader } from "./object-reader.js"
+import { dropIgnoredAgain, findNewlyIgnored, noteHiddenRules, touchesRules } from "./rule-changes.js"
 import type { ScanState } from "./scan-state.js"
 import { findEntry, listTree } from "./trees.js"
 import type { UserRepository } from "./user-repository.js"
@@ -70,8 +70,8 @@ export async function findChangesExactly(context: ScanContext): Promise<Candidat
     if (overlay !== "ignored") paths.add(path)
     else paths.delete(path)
   }
-  const isHiddenChanged = notesHiddenRules(context, walked.hiddenRules, rulesChanged)
-  if (!rulesChanged && (isHiddenChanged || (await touchesRules(context, paths)))) {
+  const isHiddenChanged = noteHiddenRules(context, walked.hiddenRules, rulesChanged)
+  if (!rulesChanged && (isHiddenChanged || touchesRules(context, paths))) {
     state.rules = ""
     return findChangesExactly(context)
   }
@@ -150,58 +150,6 @@ async function checkFolders(context: ScanContext) {
 function lookAtFolder(files: WorkspaceFiles, path: BytePath) {
   const stat = lookAtDisk(files.resolve(path))
   return stat?.isDirectory() ? stat : undefined
-}
-
-/** A .gitignore file that changed, came or went decides anew about files we know. */
-async function touchesRules({ state, files }: ScanContext, paths: ReadonlySet<BytePath>): Promise<boolean> {
-  for (const path of paths) {
-    if (nameOf(path) !== ".gitignore") continue
-    const known = state.overlay.get(path)
-    const found = files.look(path)
-    if (known === "gone" && found.kind === "absent") continue
-    const isKnown = typeof known === "object" && found.kind === "file" && found.stat === known.stat
-    if (isKnown && isSettled(known.stat, known.seenAt)) continue
-    return true
-  }
-  return false
-}
-
-/** Ignore files that no snapshot holds are in no index: whether one changed, came or went since they were noted. */
-function notesHiddenRules({ state, files, now }: ScanContext, found: readonly BytePath[], isAnew: boolean): boolean {
-  const before = state.hiddenRules
-  const paths = new Set([...(isAnew ? [] : before.keys()), ...found])
-  state.hiddenRules = new Map()
-  for (const path of paths) {
-    const seenAt = now()
-    const look = files.look(path)
-    if (look.kind === "file") state.hiddenRules.set(path, isSettled(look.stat, seenAt) ? look.stat : "")
-  }
-  const isSame = ([path, stat]: [BytePath, FileStat]) => stat !== "" && state.hiddenRules.get(path) === stat
-  return state.hiddenRules.size !== before.size || ![...before].every(isSame)
-}
-
-/** After a change of rules: what the last snapshot holds and the walk did not find, though it is there. */
-async function findNewlyIgnored({ state, reader, files }: ScanContext, found: readonly BytePath[]) {
-  const captured = new Set(found)
-  const ignored = new Set<BytePath>()
-  for (const path of (await listTree(reader, state.lastTree)).keys()) {
-    if (captured.has(path) || state.forced.has(path)) continue
-    if (files.look(path).kind !== "absent") ignored.add(path)
-  }
-  return ignored
-}
-
-/** Files that were gone and are there again, but under rules that now leave them out. */
-function dropIgnoredAgain({ state, files }: ScanContext, found: readonly BytePath[]): BytePath[] {
-  const captured = new Set(found)
-  const dropped: BytePath[] = []
-  for (const [path, known] of state.overlay) {
-    if (known !== "gone" || captured.has(path) || state.forced.has(path)) continue
-    if (files.look(path).kind === "absent") continue
-    state.overlay.set(path, "ignored")
-    dropped.push(path)
-  }
-  return dropped
 }
 
 /** Files the user's git tracks although a rule ignores them; read again when the user's index changed. */

@@ -19,6 +19,7 @@ export function foldIndex(store: string, state: ScanState): void {
   delete state.seed
   state.indexFile = writeIndexFile(store, formatIndex(merge(old, state.overlay)))
   state.indexTree = state.lastTree
+  state.looks = 0
   // A file that was touched just now is looked at again next time, whatever git says of it.
   for (const [path, known] of state.overlay) {
     if (typeof known !== "object" || isSettledForGit(known.stat, known.seenAt)) state.overlay.delete(path)

@@ -42,6 +42,8 @@ export interface ScanState {
   /** Files in the last tree. */
   fileCount: number
   overlay: Map<BytePath, Overlay>
+  /** How often paths of the overlay were looked at since the index was written. */
+  looks: number
   /** Looked at again each time: they are in no index. */
   skipped: Map<BytePath, SkipReason>
   /** Ignored, but tracked by the user's git. */
@@ -62,6 +64,7 @@ export function createScanState(): ScanState {
     lastTree: emptyTree,
     fileCount: 0,
     overlay: new Map(),
+    looks: 0,
     skipped: new Map(),
     forced: new Set(),
     userIndex: "",
@@ -93,6 +96,7 @@ export function loadScanState(store: string): ScanState | undefined {
     return {
       ...saved,
       overlay: new Map(saved.overlay),
+      looks: saved.looks ?? 0,
       skipped: new Map(saved.skipped),
       forced: new Set(saved.forced),
       hiddenRules: new Map(saved.hiddenRules),
