@@ -4,7 +4,7 @@
  * With a folder as argument it puts every view there, in three widths, light and dark, to be looked at.
  */
 import { execFileSync, spawn } from "node:child_process"
-import { mkdirSync, rmSync } from "node:fs"
+import { existsSync, mkdirSync, rmSync } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { createInterface } from "node:readline"
@@ -27,10 +27,7 @@ const server = spawn(process.execPath, [program, "serve", "--port", "0", "--json
   ...options,
   stdio: ["ignore", "pipe", "inherit"],
 })
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox"],
-})
+const browser = await chromium.launch({ executablePath: findBrowser(), args: ["--no-sandbox"] })
 try {
   const { url, loginUrl } = await readAddress(server)
   const context = await browser.newContext({ deviceScaleFactor: 2 })
@@ -44,6 +41,13 @@ try {
   await browser.close()
   server.kill("SIGTERM")
   rmSync(place, { recursive: true, force: true })
+}
+
+function findBrowser() {
+  const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
+  const found = process.env.CHROMIUM ?? places.find((path) => existsSync(path))
+  if (found === undefined) throw new Error("There is no browser: install chromium, or set CHROMIUM.")
+  return found
 }
 
 async function readAddress(child) {
@@ -116,6 +120,16 @@ async function takeAll(page, views) {
       await page.locator(".plan").waitFor()
       await page.screenshot({ path: join(folder, `restore-${width}-${colorScheme}.png`) })
       await page.keyboard.press("Escape")
+      await show(page, views.changes)
+      await page.locator(".diff-name", { hasText: "src/tally.mjs" }).click()
+      await page.keyboard.press("s")
+      await page.locator(".pair").first().waitFor()
+      await page.screenshot({ path: join(folder, `side-by-side-${width}-${colorScheme}.png`) })
+      await page.keyboard.press("s")
+      await show(page, views.replay)
+      await page.getByRole("slider").fill("14")
+      await page.locator(".event-last, .message").first().waitFor()
+      await page.screenshot({ path: join(folder, `replayed-${width}-${colorScheme}.png`) })
     }
   }
 }

@@ -34,11 +34,16 @@ export async function buildOnce(): Promise<void> {
   writeFileSync(join(mark, "done"), "")
 }
 
-/** `CHROMIUM` names another one than Debian's. A test without a browser fails: it does not skip. */
+const usualPlaces = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
+
+/** `CHROMIUM` names another browser than the usual ones. A test without a browser fails: it does not skip. */
 export async function openBrowser(): Promise<Browser> {
-  const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium"
-  if (!existsSync(executablePath)) {
-    throw new Error(`There is no browser at ${executablePath}: install one (apt-get install chromium) or set CHROMIUM.`)
+  const places = process.env["CHROMIUM"] === undefined ? usualPlaces : [process.env["CHROMIUM"]]
+  const executablePath = places.find((path) => existsSync(path))
+  if (executablePath === undefined) {
+    throw new Error(
+      `There is no browser at ${places.join(", ")}: install one (apt-get install chromium) or set CHROMIUM.`,
+    )
   }
   return chromium.launch({ executablePath, args: ["--no-sandbox"] })
 }
