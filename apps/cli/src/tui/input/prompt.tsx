@@ -54,7 +54,9 @@ export function Prompt({ controller, handedBack, height, isHidden }: PromptProps
   useKeys("prompt", (key) => {
     if (isHidden) return false
     const now = state.current as PromptState
-    if (key.id === "ctrl-c" && now.editor.text !== "") {
+    // while the agent works it is meant for the agent
+    const isWorking = ["running", "stopping"].includes(controller.getState().phase)
+    if (key.id === "ctrl-c" && now.editor.text !== "" && !isWorking) {
       change({ ...now, editor: { ...emptyEditor, killed: now.editor.text, folds: now.editor.folds }, list: undefined })
       return true
     }

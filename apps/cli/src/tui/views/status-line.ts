@@ -2,9 +2,18 @@
 import { cut, oneLine, plural, type Styles, textWidth, thousands } from "../../output/text.js"
 import type { ChatPhase, StatusFacts } from "../state/chat-state.js"
 
-/** Parts that don't fit are left out, the least needed first; the session's name is shortened last. */
+interface Part {
+  readonly text: string
+  /** The highest is left out first. */
+  readonly rank: number
+}
+
+/** The session's name is shortened to this before anything is left out. */
+const shortestName = 16
+
+/** The session's name is shortened first; then parts that don't fit are left out, the least needed first. */
 export function renderStatus(status: StatusFacts, phase: ChatPhase, columns: number, styles: Styles): string {
-  const parts: { readonly text: string; readonly rank: number }[] = [
+  const parts: readonly Part[] = [
     { text: oneLine(status.sessionName) || "new session", rank: 0 },
     ...(status.isPaused ? [{ text: "paused", rank: 1 }] : []),
     ...(phase === "elsewhere" ? [{ text: "runs in another process", rank: 1 }] : []),
@@ -19,19 +28,16 @@ export function renderStatus(status: StatusFacts, phase: ChatPhase, columns: num
   ]
   const room = columns - 3
   const separator = " · "
-  let shown = parts
-  const width = () => shown.reduce((sum, { text }) => sum + textWidth(text) + separator.length, -separator.length)
-  while (width() > room && shown.length > 1) {
-    const least = shown.reduce((a, b) => (b.rank > a.rank ? b : a))
-    const rest = width() - textWidth((shown[0] as { text: string }).text)
-    if (least.rank <= 2 && rest + 12 <= room) break
-    shown = shown.filter((part) => part !== least)
+  const [name, ...others] = parts as [Part, ...Part[]]
+  let shown = others
+  const widthOf = (some: readonly Part[]) => some.reduce((sum, { text }) => sum + textWidth(text) + separator.length, 0)
+  const least = Math.min(textWidth(name.text), shortestName)
+  while (shown.length > 0 && least + widthOf(shown) > room) {
+    const dropped = shown.reduce((a, b) => (b.rank > a.rank ? b : a))
+    shown = shown.filter((part) => part !== dropped)
   }
-  const over = Math.max(0, width() - room)
-  return shown
-    .map(({ text, rank }) => (rank === 0 ? cut(text, Math.max(1, textWidth(text) - over)) : styles.dim(text)))
-    .join(styles.dim(separator))
-    .replace(/^/, "  ")
+  const title = cut(name.text, Math.max(1, room - widthOf(shown)))
+  return `  ${[title, ...shown.map(({ text }) => styles.dim(text))].join(styles.dim(separator))}`
 }
 
 /** `950`, `12.3k`, `1.2M`. */
