@@ -128,7 +128,7 @@ describe("the chat's screen", () => {
       "",
       "─".repeat(79),
       "> █Ask something, / for commands, @ for files",
-      "  fix the parser · anthropic/claude · 3 checkpoints · 2 files changed · $0.042",
+      "  fix the parser · claude · 3 chkp. · 2 files · 12.8k tok. · $0.042 · a1b2c3d4",
     ])
   })
 
@@ -143,7 +143,7 @@ describe("the chat's screen", () => {
       "  next: and then commit",
       "─".repeat(79),
       "> █Ask something, / for commands, @ for files",
-      "  fix the parser · anthropic/claude · 3 checkpoints · 2 files changed · $0.042",
+      "  fix the parser · claude · 3 chkp. · 2 files · 12.8k tok. · $0.042 · a1b2c3d4",
     ])
   })
 
@@ -152,7 +152,7 @@ describe("the chat's screen", () => {
     expect(frame().slice(-3)).toEqual([
       "─".repeat(39),
       "> █Ask something, / for commands, @ for…".replace("for…", "fo…"),
-      "  fix the parser · 3 checkpoints",
+      "  fix the parser · claude · 3 chkp.",
     ])
     for (const line of frame()) expect(line.length).toBeLessThanOrEqual(40)
   })
@@ -221,7 +221,7 @@ describe("the chat's screen", () => {
       ...patch.split("\n").map((line) => `┃ ${line}`),
       "┃",
       "┃ y yes   n no (Esc)   a always edit_file",
-      "  fix the parser · anthropic/claude · 3 checkpoints · 2 files changed · $0.042",
+      "  fix the parser · claude · 3 chkp. · 2 files · 12.8k tok. · $0.042 · a1b2c3d4",
     ])
     await press("x")
     await press("A")
