@@ -28,6 +28,8 @@ export interface ObjectReader {
 
 /** Names in cached trees. */
 const cachedNames = 15_000
+/** Git would otherwise keep all of the user's packs in memory that it touched once. */
+const smallWindows = ["-c", "core.packedGitWindowSize=1m", "-c", "core.packedGitLimit=32m"]
 /** From this many questions on, a git of its own answers them faster. */
 const manyIds = 500
 
@@ -100,9 +102,8 @@ export function createObjectReader(git: Git): ObjectReader {
       })
     },
     async sizes(entries) {
-      const { stdout } = await git.run(["cat-file", "--batch-check=%(objectsize)", "--buffer"], {
-        input: formatIds(entries),
-      })
+      const args = [...smallWindows, "cat-file", "--batch-check=%(objectsize)", "--buffer"]
+      const { stdout } = await git.run(args, { input: formatIds(entries) })
       return parseSizes(stdout, entries.length)
     },
     async tree(id) {
