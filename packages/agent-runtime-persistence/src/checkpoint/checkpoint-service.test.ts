@@ -229,13 +229,15 @@ describe("stopping", () => {
 })
 
 describe("retention", () => {
-  it("is applied as checkpoints come, told on the bus, and leaves what was taken by hand", async () => {
+  it("is applied as checkpoints come and at the stop, told on the bus, and leaves what was taken by hand", async () => {
     const manager = createCheckpointManager({ store: travel.store, retention: { keep: 3 } })
     const { eventBus, service } = listen({ manager })
     await service.createManualCheckpoint("mine")
     for (let turn = 1; turn <= 8; turn++) await eventBus.emit("turn:ended", { runId: "r", turn, outcome: "completed" })
     await eventBus.flush()
+    expect((await list()).length).toBeLessThan(9)
     await service.stop()
+    await eventBus.flush()
     expect((await list()).map(({ number }) => number)).toEqual([1, 6, 7, 8, 9])
     const pruned = heard.filter(({ type }) => type === "checkpoint:pruned")
     expect(pruned.flatMap(({ data }) => (data as { checkpointIds: string[] }).checkpointIds)).toHaveLength(4)

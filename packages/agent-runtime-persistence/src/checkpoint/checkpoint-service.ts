@@ -31,6 +31,9 @@ export interface CheckpointServiceOptions {
   readonly onWarning?: (message: string) => void
 }
 
+/** Retention costs a transaction of its own, so it is not paid at every step: after so many checkpoints, and at the stop. */
+const pruneEvery = 8
+
 /** What a checkpoint itself leads to; it never asks for another one. */
 const ownEvents: ReadonlySet<string> = new Set(["checkpoint:created", "checkpoint:failed", "checkpoint:pruned"])
 
@@ -41,6 +44,8 @@ export class CheckpointService {
   #queue: Promise<unknown> = Promise.resolve()
   /** Entries up to here were in the log before a checkpoint's files were captured. 0 until the first one is taken. */
   #coveredSeq = 0
+  /** Checkpoints taken since retention was last applied. */
+  #unpruned = 0
 
   constructor(options: CheckpointServiceOptions) {
     this.#options = options
@@ -59,12 +64,13 @@ export class CheckpointService {
 
   /** Stops listening and waits for a checkpoint under way. What is in the log by then and asked for one has got it. */
   async stop(): Promise<void> {
-    if (this.#stopListening === undefined) return await this.#idle()
-    this.#stopListening()
+    const wasListening = this.#stopListening !== undefined
+    this.#stopListening?.()
     this.#stopListening = undefined
     await this.#idle()
-    const unheard = this.#coveredSeq === 0 ? undefined : await this.#newestTrigger(this.#coveredSeq)
+    const unheard = wasListening && this.#coveredSeq > 0 ? await this.#newestTrigger(this.#coveredSeq) : undefined
     if (unheard !== undefined) await this.take(unheard).catch(() => undefined) // told by #take
+    if (this.#unpruned > 0) await this.#enqueue(() => this.#prune())
   }
 
   async #idle(): Promise<void> {
@@ -119,7 +125,7 @@ export class CheckpointService {
       this.#coveredSeq = before.seq
       if (checkpoint === undefined) return undefined
       await this.#announce(checkpoint.entrySeq)
-      await this.#prune()
+      if (++this.#unpruned >= pruneEvery) await this.#prune()
       return checkpoint
     } catch (error) {
       await this.#tellFailure(trigger, toKeepupError(error))
@@ -130,6 +136,7 @@ export class CheckpointService {
   /** Retention. The checkpoint stands, whatever becomes of this. */
   async #prune(): Promise<void> {
     const { manager, store, sessionId, lease, onWarning } = this.#options
+    this.#unpruned = 0
     try {
       const { removed } = await manager.prune(sessionId, undefined, lease)
       if (removed.length > 0) await this.#announce((await store.log.head(sessionId)).seq)
