@@ -44,19 +44,19 @@ export async function memory(context) {
   } finally {
     await terminal.end()
   }
-  // the lowest of each tenth: what stays when the collector has been there
-  const tenth = Math.max(1, Math.floor(samples.length / 10))
+  // the lowest of a third: what stays when the collector has been there
+  const third = Math.max(1, Math.floor(samples.length / 3))
   const least = (part) => Math.min(...part.map(({ mb }) => mb))
   const result = {
     answers,
-    early: least(samples.slice(tenth, 2 * tenth)),
-    late: least(samples.slice(-tenth)),
+    early: least(samples.slice(1, third + 1)),
+    late: least(samples.slice(-third)),
     samples,
   }
   context.print(
     `Chat: memory over ${answers} streamed messages`,
     table(
-      ["after the first fifth, MB", "at the end, MB", "x"],
+      ["stays in the first third, MB", "in the last, MB", "x"],
       [[result.early, result.late, result.late / result.early]],
     ),
   )
