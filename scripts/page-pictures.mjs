@@ -127,7 +127,7 @@ async function takeAll(page, views) {
       await page.screenshot({ path: join(folder, `side-by-side-${width}-${colorScheme}.png`) })
       await page.keyboard.press("s")
       await show(page, views.replay)
-      await page.getByRole("slider").fill("14")
+      await page.locator('input[type="range"]:not([max="0"])').fill("14")
       await page.locator(".event-last, .message").first().waitFor()
       await page.screenshot({ path: join(folder, `replayed-${width}-${colorScheme}.png`) })
     }

@@ -2,7 +2,11 @@
 import react from "@vitejs/plugin-react"
 import { defineConfig } from "vite"
 
+// whoever builds, a test run too: the page is never made of development code
+process.env["NODE_ENV"] = "production"
+
 export default defineConfig({
+  mode: "production",
   root: import.meta.dirname,
   base: "./",
   plugins: [react()],

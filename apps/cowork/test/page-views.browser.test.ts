@@ -50,7 +50,14 @@ async function show(hash: string, selector: string): Promise<void> {
   await page.evaluate((to) => {
     location.hash = to
   }, hash)
-  await page.locator(selector).first().waitFor()
+  await page
+    .locator(selector)
+    .first()
+    .waitFor()
+    .catch(async (cause: unknown) => {
+      const shown = await page.locator("#root").textContent()
+      throw new Error(`${hash} has no ${selector}; it shows: ${shown?.slice(0, 500)}`, { cause })
+    })
 }
 
 const countNodes = () => page.evaluate(() => document.querySelectorAll("*").length)

@@ -28,6 +28,8 @@ export function Dialog({ title, onClose, children, footer }: DialogProps) {
         event.preventDefault()
         onClose()
       }}
+      // a browser may close it without asking, on a second Escape
+      onClose={onClose}
     >
       <header className="dialog-head">
         <h2 id={heading}>{title}</h2>

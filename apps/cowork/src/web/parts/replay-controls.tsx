@@ -67,7 +67,7 @@ export function ReplayControls({ state, dispatch, at }: ReplayControlsProps) {
       />
       <span className="player-words">
         {words}
-        {at === null ? "" : ` · ${dateTime(at)}`}
+        {at === null ? null : <span className="player-when"> · {dateTime(at)}</span>}
       </span>
       <label className="player-speed">
         <span className="hidden">Speed</span>
