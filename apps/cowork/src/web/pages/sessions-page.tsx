@@ -1,5 +1,5 @@
 /** All sessions, by workspace; changes arrive by themselves. */
-import { type SessionStatus, sessionStatuses, toKeepupError } from "@ku0/agent-runtime-core"
+import { errorCodes, type SessionStatus, sessionStatuses, toKeepupError } from "@ku0/agent-runtime-core"
 import { useCallback, useDeferredValue, useEffect, useMemo, useReducer, useRef, useState } from "react"
 import type { ListedSession, SessionDeleted } from "../../api.js"
 import { api } from "../client.js"
@@ -15,6 +15,8 @@ import { useLive } from "../use-live.js"
 import { useTitle } from "../use-title.js"
 
 const pageLimit = 200
+/** What may pass by itself is asked for again by itself. */
+const retryMs = 2_000
 
 export function SessionsPage() {
   useTitle("Sessions")
@@ -152,6 +154,11 @@ function useSessionList(filter: ListFilter) {
       })
   }, [next, query])
   useEffect(() => load(), [load])
+  useEffect(() => {
+    if (error === null || !errorCodes[error.code].retryable) return
+    const timer = setTimeout(load, retryMs)
+    return () => clearTimeout(timer)
+  }, [error, load])
   return { list, error, load, loadMore, change }
 }
 
