@@ -12,7 +12,7 @@ describe("the store of the chat", () => {
     store.subscribe(told)
     for (let index = 0; index < 1_000; index++) store.stream("x")
     expect(store.get()).toBe(start)
-    await vi.waitFor(() => expect(told).toHaveBeenCalled())
+    await vi.waitFor(() => expect(told).toHaveBeenCalled(), { timeout: 20_000 })
     expect(told).toHaveBeenCalledTimes(1)
     expect(store.get().live).toMatchObject([{ text: "x".repeat(1_000) }])
     expect(kept).toEqual(["x".repeat(1_000)])

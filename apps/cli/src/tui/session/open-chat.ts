@@ -118,7 +118,10 @@ export function openChat(options: OpenChatOptions): OpenChat {
     const [next] = store.get().queued
     if (next === undefined || leaving !== undefined || turn !== undefined) return
     store.dispatch({ type: "queue-taken" })
-    if (!isSlash(next)) return startTurn(next)
+    if (!isSlash(next)) {
+      startTurn(next)
+      return
+    }
     journal.keepQueue(store.get().queued)
     sendSlash(next)
     // one that was no command has not begun anything that would go on with the queue
@@ -170,9 +173,9 @@ export function openChat(options: OpenChatOptions): OpenChat {
   function send(text: string): void {
     const line = text.trim()
     if (line === "" || leaving !== undefined) return
-    if (isSlash(line)) return sendSlash(line)
-    if (isFree()) return startTurn(text.trimEnd())
-    queue(text.trimEnd())
+    if (isSlash(line)) sendSlash(line)
+    else if (isFree()) startTurn(text.trimEnd())
+    else queue(text.trimEnd())
   }
 
   function queue(text: string): void {
@@ -186,7 +189,10 @@ export function openChat(options: OpenChatOptions): OpenChat {
     try {
       const { command, words, text } = findSlash(line)
       // what keepup itself does is over in a moment; the agent may work for hours
-      if (command.isAlways !== true && (phase === "busy" || phase === "opening")) return queue(line)
+      if (command.isAlways !== true && (phase === "busy" || phase === "opening")) {
+        queue(line)
+        return
+      }
       echo()
       const run = () => command.run(slashChat, words, text)
       const isNow = command.isAlways === true || (command.isForRunning === true && turn !== undefined)
@@ -212,13 +218,15 @@ export function openChat(options: OpenChatOptions): OpenChat {
 
   function interrupt(): void {
     const { phase, isLeaveArmed } = store.get()
-    if (leaving !== undefined) return machine.exit(130)
-    if (turn !== undefined && phase === "running") {
+    if (leaving !== undefined) machine.exit(130)
+    else if (turn !== undefined && phase === "running") {
       turn.abort()
       store.dispatch({ type: "phase-changed", phase: "stopping", activity: "Stopping", at: now() })
-      return
-    }
-    if (phase === "stopping" || isLeaveArmed) return leave()
+    } else if (phase === "stopping" || isLeaveArmed) leave()
+    else armLeaving()
+  }
+
+  function armLeaving(): void {
     store.dispatch({ type: "leave-armed", isArmed: true })
     clearTimeout(armed)
     armed = setTimeout(() => store.dispatch({ type: "leave-armed", isArmed: false }), armedMs)

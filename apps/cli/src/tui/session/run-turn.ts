@@ -126,7 +126,10 @@ function countCheckpoint({ store }: ChatScope): void {
 function tellEnd(scope: ChatScope, { outcome, error, inDoubt }: RunResult): void {
   const { store } = scope
   if (outcome === "completed") return
-  if (outcome === "failed") return showError(scope, error ?? new KeepupError("INTERNAL", "The run failed."))
+  if (outcome === "failed") {
+    showError(scope, error ?? new KeepupError("INTERNAL", "The run failed."))
+    return
+  }
   if (outcome === "paused") {
     store.dispatch({ type: "status-changed", status: { isPaused: true } })
   }

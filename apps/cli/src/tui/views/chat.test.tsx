@@ -247,7 +247,7 @@ describe("keys of the chat", () => {
   it("offers commands, and takes the chosen one", async () => {
     const { press, frame } = open({ status })
     await press("/r")
-    await vi.waitFor(() => expect(frame()).toContain("> /rewind   go back"))
+    await vi.waitFor(() => expect(frame()).toContain("> /rewind   go back"), { timeout: 20_000 })
     expect(frame()).toContain("  /restore  go back")
     await press("\u001b[B\t")
     expect(frame()).toContain("> /restore█")
