@@ -20,9 +20,9 @@ export function chatTargets({ first, keys, memory }) {
     },
     {
       what: `memory of the chat over ${memory?.answers ?? 10_000} streamed messages`,
-      limit: "flat (at most 1.25 x)",
-      atMost: 1.25,
-      value: divide(memory?.late, memory?.early),
+      limit: "flat (last third at most 1.05 x the second)",
+      atMost: 1.05,
+      value: divide(memory?.late, memory?.middle),
     },
   ]
 }

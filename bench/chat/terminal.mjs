@@ -8,9 +8,9 @@ const { spawn } = createRequire(join(repository, "apps/cli/package.json"))("@lyd
 const program = join(repository, "apps/cli/dist/keepup.cjs")
 
 /** `onData` hears what is drawn. `sees` resolves when a text was drawn since the last one that was waited for. */
-export function openTerminal(folder, words, more = {}) {
+export function openTerminal(folder, words, more = {}, nodeWords = []) {
   const started = performance.now()
-  const child = spawn(process.execPath, [program, ...words], {
+  const child = spawn(process.execPath, [...nodeWords, program, ...words], {
     cols: 80,
     rows: 24,
     cwd: join(folder, "workspace"),
