@@ -11,11 +11,11 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  renameSync,
+  rename,
   rmdirSync,
   rmSync,
   symlinkSync,
-  unlinkSync,
+  unlink,
   writeFile,
   writeSync,
 } from "node:fs"
@@ -73,7 +73,7 @@ export async function applyRestoreWork(
     step("restore:delete")
     onTouch()
     const touched = new Set<BytePath>()
-    for (const { path } of deletes) remove(environment, path, touched)
+    await inPool(deletes, ({ path }) => remove(environment, path, touched))
     step("restore:folders")
     removeEmptyFolders(
       environment,
@@ -82,11 +82,11 @@ export async function applyRestoreWork(
       touched,
     )
     step("restore:rename")
-    for (const [i, write] of writes.entries()) {
-      const reason = place(environment, `${stagingName}/${i}`, write.path, touched)
+    await inPool(writes, async (write, i) => {
+      const reason = await place(environment, `${stagingName}/${i}`, write.path, touched)
       if (reason !== undefined) failed.push({ path: displayPath(write.path), reason })
       if (i % 64 === 0) step("restore:renaming")
-    }
+    })
     for (const folder of work.makeFolders) {
       if (!makeFolders(environment, folder, touched)) failed.push({ path: displayPath(folder), reason: "blocked" })
     }
@@ -177,7 +177,7 @@ async function stageAll(
   })
 }
 
-/** Sixteen at a time: the disk makes them durable together. */
+/** Sixteen at a time: the disk makes them durable together, and gives up the old files beside one another. */
 async function inPool<T>(items: readonly T[], work: (item: T, index: number) => Promise<void>): Promise<void> {
   let next = 0
   const worker = async () => {
@@ -210,6 +210,8 @@ async function stageFile(
 }
 
 const makeDurable = promisify(fsync)
+const moveOver = promisify(rename)
+const takeAway = promisify(unlink)
 const writeBeside = promisify(writeFile) as (descriptor: number, data: Buffer) => Promise<void>
 const largeFile = 256 << 10
 
@@ -226,9 +228,9 @@ function permissions({ files }: SnapshotEnvironment, path: BytePath, entry: File
   return entry.mode === "100755" ? plain | ((plain & 0o444) >> 2) | 0o100 : plain
 }
 
-function remove({ files }: SnapshotEnvironment, path: BytePath, touched: Set<BytePath>): void {
+async function remove({ files }: SnapshotEnvironment, path: BytePath, touched: Set<BytePath>): Promise<void> {
   try {
-    unlinkSync(files.resolve(path))
+    await takeAway(files.resolve(path))
     touched.add(parentOf(path))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
@@ -258,12 +260,12 @@ function removeEmptyFolders(
   }
 }
 
-function place(
+async function place(
   environment: SnapshotEnvironment,
   from: BytePath,
   to: BytePath,
   touched: Set<BytePath>,
-): string | undefined {
+): Promise<string | undefined> {
   const { files } = environment
   if (!makeFolders(environment, parentOf(to), touched)) return "blocked"
   const target = files.resolve(to)
@@ -271,7 +273,7 @@ function place(
     if (readdirSync(target).length > 0) return "blocked"
     rmdirSync(target)
   }
-  renameSync(files.resolve(from), target)
+  await moveOver(files.resolve(from), target)
   touched.add(parentOf(to))
   return undefined
 }
