@@ -5,6 +5,7 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { isKeepupError, KeepupError, type SkippedPath, type SkipReason, type Snapshot } from "@ku0/agent-runtime-core"
+import { monotonicNow } from "../store/monotonic-time.js"
 import { type BytePath, displayPath } from "./byte-path.js"
 import type { FolderFollower } from "./change-hints.js"
 import { countChanges } from "./count-changes.js"
@@ -59,7 +60,7 @@ export async function capture(
   const before = latest === undefined ? undefined : await findSnapshotCommit(environment, latest)
   const base = before === undefined ? null : (latest as string)
   const isFirst = state.lastCommit === null
-  const started = performance.now()
+  const started = monotonicNow()
   const overAt = isFirst ? Number.POSITIVE_INFINITY : started + request.timeBudgetMs
   const rules = await environment.readRules()
   const pack = createPackWriter(packFolder)
@@ -73,7 +74,7 @@ export async function capture(
       ...environment,
       state: current,
       pack,
-      isOver: () => performance.now() > overAt,
+      isOver: () => monotonicNow() > overAt,
     })
     applySeen(current, scanned.candidates, hashed)
     if (scanned.kind === "stopped") current.skipped.set(".", "time-budget")
@@ -163,7 +164,7 @@ async function scan(
   const also = new Set(request.alsoCapture)
   const controller = new AbortController()
   const context: ScanContext = { ...environment, state, rules, signal: controller.signal, follower: request.follower }
-  const left = overAt - performance.now()
+  const left = overAt - monotonicNow()
   const timer = Number.isFinite(left) ? setTimeout(() => controller.abort(), Math.max(left, 0)) : undefined
   try {
     if (request.hints !== undefined) {

@@ -1,7 +1,6 @@
 /** Files that are whole and on disk, or not there: temporary name, fsync, rename, fsync of the folder. */
 import { randomBytes } from "node:crypto"
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs"
-import { open } from "node:fs/promises"
+import { closeSync, fsync, fsyncSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs"
 import { dirname } from "node:path"
 
 /** Replaces a file in one step. Without `durable` a power cut may bring the old content back, never a torn one. */
@@ -65,10 +64,18 @@ export function makeFolder(path: string, mode?: number): void {
 
 /** Makes files and folders durable together: the disk needs one turn for all of them. */
 export async function syncAll(paths: readonly (string | Buffer)[]): Promise<void> {
-  await Promise.all(
-    paths.map(async (path) => {
-      const handle = await open(path, "r")
-      await handle.sync().finally(() => handle.close())
-    }),
-  )
+  const results = await Promise.allSettled(paths.map(syncOne))
+  for (const result of results) if (result.status === "rejected") throw result.reason
+}
+
+/** Opening is quick and done here; waiting for the disk is not. */
+async function syncOne(path: string | Buffer): Promise<void> {
+  const descriptor = openSync(path, "r")
+  try {
+    await new Promise<void>((resolve, reject) => {
+      fsync(descriptor, (error) => (error === null ? resolve() : reject(error)))
+    })
+  } finally {
+    closeSync(descriptor)
+  }
 }

@@ -9,6 +9,7 @@ import { KeepupError } from "@ku0/agent-runtime-core"
 import type { BytePath } from "./byte-path.js"
 import { foldersAbove, isInside, nameOf, parentOf } from "./byte-path.js"
 import type { FolderFollower } from "./change-hints.js"
+import { findStale } from "./compare-index.js"
 import { isUnchanged } from "./directory-table.js"
 import { treeMode } from "./git-objects.js"
 import type { Git } from "./git-process.js"
@@ -58,7 +59,7 @@ export async function findChangesExactly(context: ScanContext): Promise<Candidat
   if (rulesChanged) state.directories.clear()
   const isFirst = state.lastCommit === null
   const [stale, forced, walked] = await Promise.all([
-    context.seeded?.stale ?? listStale(context, state.indexFile && join(context.store, state.indexFile), ""),
+    context.seeded?.stale ?? listOwnStale(context),
     refreshForced(context),
     state.directories.entries.size === 0
       ? walkFolders([""], walkOptions(context, rulesChanged && !isFirst))
@@ -104,16 +105,22 @@ function walkOptions(context: ScanContext, askKnown: boolean) {
   }
 }
 
+function listOwnStale(context: ScanContext): BytePath[] | Promise<BytePath[]> {
+  const { state, store, files } = context
+  if (state.indexFile === null) return []
+  const indexFile = join(store, state.indexFile)
+  return findStale(files, indexFile) ?? listStale(context, indexFile, "")
+}
+
 /**
  * Files of an index whose stat is not what the index says; git compares, we decide. With a prefix the index is that of
  * the repository around the workspace.
  */
 export async function listStale(
   { git, files, repository, signal }: Pick<ScanContext, "git" | "files" | "repository" | "signal">,
-  indexFile: string | null,
+  indexFile: string,
   prefix: BytePath,
 ): Promise<BytePath[]> {
-  if (indexFile === null) return []
   const { stdout, exitCode } = await git.run(["diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=all"], {
     workTree: prefix === "" ? files.root : (repository?.root as string),
     indexFile,

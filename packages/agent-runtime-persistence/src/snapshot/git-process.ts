@@ -52,7 +52,7 @@ export function createGit(options: GitOptions): Git {
   const base = cleanEnvironment(options.environment)
   const program = options.program ?? "git"
 
-  function start(args: readonly string[], run: RunGitOptions = {}): ChildProcess {
+  function start(args: readonly string[], run: RunGitOptions = {}, stdin: "pipe" | "ignore" = "pipe"): ChildProcess {
     const env: Record<string, string> = { ...base, GIT_DIR: run.gitDirectory ?? options.gitDirectory }
     if (run.userHome !== undefined) {
       env.HOME = run.userHome
@@ -60,18 +60,19 @@ export function createGit(options: GitOptions): Git {
     }
     if (run.workTree !== undefined) env.GIT_WORK_TREE = run.workTree
     if (run.indexFile !== undefined) env.GIT_INDEX_FILE = run.indexFile
-    return spawn(program, ["--no-optional-locks", ...settings, ...args], {
+    const child = spawn(program, ["--no-optional-locks", ...settings, ...args], {
       cwd: run.workTree ?? options.gitDirectory,
       env,
-      stdio: ["pipe", "pipe", "pipe"],
+      stdio: [stdin, "pipe", "pipe"],
       windowsHide: true,
-      ...(run.signal === undefined ? {} : { signal: run.signal, killSignal: "SIGKILL" as const }),
     })
+    if (run.signal !== undefined) killOnAbort(child, run.signal)
+    return child
   }
 
   function run(args: readonly string[], runOptions: RunGitOptions = {}): Promise<GitResult> {
     return new Promise((resolve, reject) => {
-      const child = start(args, runOptions)
+      const child = start(args, runOptions, runOptions.input === undefined ? "ignore" : "pipe")
       const stdout: Buffer[] = []
       let stderr = ""
       child.stdout?.on("data", (chunk: Buffer) => stdout.push(chunk))
@@ -87,11 +88,22 @@ export function createGit(options: GitOptions): Git {
           resolve({ stdout: Buffer.concat(stdout), exitCode })
         } else reject(failed(args, signal ?? exitCode, stderr))
       })
-      child.stdin?.end(runOptions.input ?? "")
+      child.stdin?.end(runOptions.input)
     })
   }
 
   return { run, start }
+}
+
+/** As the `signal` of `spawn` does it, which takes longer to load than git takes to start. */
+function killOnAbort(child: ChildProcess, signal: AbortSignal): void {
+  const kill = () => {
+    child.kill("SIGKILL")
+    child.emit("error", cancelled()) // what git started may hold its pipes open; nobody waits for that
+  }
+  if (signal.aborted) process.nextTick(kill)
+  else signal.addEventListener("abort", kill)
+  child.once("exit", () => signal.removeEventListener("abort", kill))
 }
 
 /** The caller's environment without anything that steers git. */

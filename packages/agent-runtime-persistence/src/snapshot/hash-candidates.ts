@@ -4,6 +4,7 @@ import { setImmediate as yieldToOthers } from "node:timers/promises"
 import { promisify } from "node:util"
 import { deflate } from "node:zlib"
 import type { SkipReason } from "@ku0/agent-runtime-core"
+import { monotonicNow } from "../store/monotonic-time.js"
 import type { BytePath } from "./byte-path.js"
 import { isSettled } from "./file-stat.js"
 import { objectId, treeMode } from "./git-objects.js"
@@ -50,7 +51,7 @@ export async function hashCandidates(paths: Iterable<BytePath>, options: HashOpt
   // Their folders are read together, not one after the other.
   await Promise.all(sorted.slice(0, 1000).map((path) => findEntry(reader, state.lastTree, path)))
   let growth = 0
-  let lastYield = performance.now()
+  let lastYield = monotonicNow()
   for (const [done, path] of sorted.entries()) {
     const before = await findEntry(reader, state.lastTree, path)
     const old = before?.mode === treeMode ? undefined : before
@@ -70,10 +71,10 @@ export async function hashCandidates(paths: Iterable<BytePath>, options: HashOpt
       }
       if (present.data !== undefined && old?.id !== present.file.id) await add(present.file.id, present.data)
     }
-    if (performance.now() - lastYield > 15) {
+    if (monotonicNow() - lastYield > 15) {
       options.onProgress?.(done, sorted.length)
       await yieldToOthers()
-      lastYield = performance.now()
+      lastYield = monotonicNow()
     }
   }
   options.onProgress?.(sorted.length, sorted.length)

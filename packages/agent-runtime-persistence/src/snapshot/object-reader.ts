@@ -1,12 +1,14 @@
 /**
- * Reads objects of the shadow repository through a git that stays open: it knows packs, deltas and borrowed objects,
- * and finds packs that were written after it was started. Trees and the newest commit are kept in memory.
+ * Reads objects of the shadow repository: a few from its own packs, more through a git that stays open. That one knows
+ * packs, deltas and borrowed objects, and finds packs that were written after it was started. Trees and the newest
+ * commit are kept in memory.
  */
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { type Answer, type BatchProcess, startBatchProcess } from "./batch-process.js"
 import { type IndexEntry, idAt } from "./git-index.js"
 import { emptyTree, type ObjectType, parseTree, type TreeEntry } from "./git-objects.js"
 import type { Git } from "./git-process.js"
+import { createPackReader } from "./pack-reader.js"
 
 export interface ObjectReader {
   /** The object, or undefined when the store does not have it. */
@@ -33,7 +35,12 @@ const smallWindows = ["-c", "core.packedGitWindowSize=1m", "-c", "core.packedGit
 /** From this many questions on, a git of its own answers them faster. */
 const manyIds = 500
 
-export function createObjectReader(git: Git): ObjectReader {
+/** So many are read here before a git is started for them. */
+const fewObjects = 64
+
+export function createObjectReader(git: Git, packFolder: string): ObjectReader {
+  const packs = createPackReader(packFolder)
+  let readHere = 0
   const trees = new Map<string, ReadonlyMap<string, TreeEntry>>()
   const reading = new Map<string, Promise<ReadonlyMap<string, TreeEntry>>>()
   let names = 0
@@ -53,7 +60,11 @@ export function createObjectReader(git: Git): ObjectReader {
     return current.ask(id, wantsContent)
   }
 
-  const find = (id: string) => ask(id, true)
+  async function find(id: string): Promise<Answer | undefined> {
+    const isRunning = current !== undefined && !current.hasEnded
+    const here = isRunning || readHere++ >= fewObjects ? undefined : packs.find(id)
+    return here ?? (await ask(id, true))
+  }
 
   async function get(id: string, type: ObjectType): Promise<Buffer> {
     if (type === "commit" && commit?.id === id) return commit.data
@@ -113,6 +124,7 @@ export function createObjectReader(git: Git): ObjectReader {
     renew() {
       current?.end()
       current = undefined
+      packs.renew()
       forgetTrees()
     },
     close() {

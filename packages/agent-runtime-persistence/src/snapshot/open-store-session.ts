@@ -12,7 +12,8 @@ import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import type { OpenSnapshotStoreOptions } from "./snapshot-store.js"
 import { createStoreLock } from "./store-lock.js"
 import { createStoreSession, type StoreSession } from "./store-session.js"
-import { findUserRepository, readUserConfig } from "./user-repository.js"
+import { readUserConfig } from "./user-config.js"
+import { findUserRepository } from "./user-repository.js"
 import { createWorkspaceFiles } from "./workspace-files.js"
 
 export async function openStoreSession(options: OpenSnapshotStoreOptions): Promise<StoreSession> {
@@ -24,14 +25,19 @@ export async function openStoreSession(options: OpenSnapshotStoreOptions): Promi
     ...(options.git === undefined ? {} : { program: options.git }),
   })
   const repository = findUserRepository(shadow.workspace)
-  const userConfig = await readUserConfig(git, repository, options.homeDirectory)
+  const userConfig = await readUserConfig({
+    ...{ git, repository, homeDirectory: options.homeDirectory, environment: options.environment, now: Date.now },
+    program: options.git,
+    cacheFile: join(store, "user-config.json"),
+  })
   const ownFolders = [store, ...(options.stateDirectory === undefined ? [] : [options.stateDirectory])]
     .map((folder) => pathWithin(shadow.workspace, realpathSync(folder)))
     .filter((path) => path !== undefined && path !== "")
+  const packFolder = join(store, "objects/pack")
   const environment: SnapshotEnvironment = {
     ...{ store, git, repository, userConfig, clock: options.clock, now: Date.now },
-    packFolder: join(store, "objects/pack"),
-    reader: createObjectReader(git),
+    packFolder,
+    reader: createObjectReader(git, packFolder),
     refs: createRefStore(store),
     files: createWorkspaceFiles(shadow.workspace, options.capture?.maxFileSize ?? 50 << 20),
     loadState: () => loadScanState(store) ?? createScanState(),

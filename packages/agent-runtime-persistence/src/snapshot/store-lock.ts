@@ -6,6 +6,7 @@
 import { setTimeout as wait } from "node:timers/promises"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { loadSqlite } from "../store/load-sqlite.js"
+import { monotonicNow } from "../store/monotonic-time.js"
 
 export interface StoreLock {
   /** Runs `work` while nobody else, in this process or another, holds the lock. Not reentrant. */
@@ -40,7 +41,7 @@ export function createStoreLock(file: string, timeoutMs: number): StoreLock {
   }
 
   async function begin(opened: Database): Promise<void> {
-    const end = performance.now() + timeoutMs
+    const end = monotonicNow() + timeoutMs
     for (let pause = 1; ; pause = Math.min(pause * 2, 25)) {
       try {
         opened.exec("BEGIN EXCLUSIVE")
@@ -48,7 +49,7 @@ export function createStoreLock(file: string, timeoutMs: number): StoreLock {
       } catch (cause) {
         const { errcode } = cause as { errcode?: number }
         if (errcode !== undefined && errcode !== 5) throw unavailable(`The lock of the snapshot store failed`, cause)
-        if (performance.now() > end) throw unavailable("Another process holds the snapshot store", cause)
+        if (monotonicNow() > end) throw unavailable("Another process holds the snapshot store", cause)
         await wait(pause)
       }
     }

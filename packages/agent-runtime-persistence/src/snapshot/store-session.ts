@@ -1,5 +1,6 @@
 /** An open store's memory: what the last snapshot knew, what was hinted since, and when everything was last looked at. */
 import { isKeepupError, KeepupError, type Snapshot } from "@ku0/agent-runtime-core"
+import { monotonicNow } from "../store/monotonic-time.js"
 import type { BytePath } from "./byte-path.js"
 import { type CaptureRequest, capture } from "./capture.js"
 import type { ChangeHints } from "./change-hints.js"
@@ -52,7 +53,7 @@ export function createStoreSession(environment: SnapshotEnvironment, lock: Store
     for (const path of request.hints ?? []) pending.add(path)
     if (hinted?.isReliable === false) lastExact = Number.NEGATIVE_INFINITY
     const isWatched = session.watcher !== undefined || request.hints !== undefined
-    const isDue = hintedCount >= hintedInARow || performance.now() - lastExact > hintedForMs
+    const isDue = hintedCount >= hintedInARow || monotonicNow() - lastExact > hintedForMs
     const useHints = isWatched && !request.exact && !isDue && state.lastCommit !== null
     const current = state
     const taken = pending
@@ -72,7 +73,7 @@ export function createStoreSession(environment: SnapshotEnvironment, lock: Store
       }
       state = result.state
       if (result.snapshot.scan === "exact") {
-        lastExact = performance.now()
+        lastExact = monotonicNow()
         hintedCount = 0
         isSaved = true
         version = stateVersion(environment.store)

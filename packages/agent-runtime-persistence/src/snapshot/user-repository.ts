@@ -1,11 +1,10 @@
 /**
  * The user's own git repository around a workspace, found and read, never written: where its index and objects are,
- * and which of its settings decide what is ignored or how bytes are changed on checkout.
+ * and whether its settings change bytes on checkout.
  */
 import { existsSync, lstatSync, readFileSync, statSync } from "node:fs"
 import { dirname, join, relative, resolve } from "node:path"
 import { type BytePath, toBytePath } from "./byte-path.js"
-import type { Git } from "./git-process.js"
 
 export interface UserRepository {
   /** The folder that holds `.git`; the workspace or a folder above it. */
@@ -44,27 +43,6 @@ function readGitLink(path: string): string | undefined {
   } catch {
     return undefined
   }
-}
-
-/** The user's git settings, last value wins, keys in lower case. Empty where git can't tell. */
-export async function readUserConfig(
-  git: Git,
-  repository: UserRepository | undefined,
-  homeDirectory: string | undefined,
-): Promise<Map<string, string>> {
-  const { stdout, exitCode } = await git.run(["config", "--list", "--includes", "-z"], {
-    ...(repository === undefined ? {} : { gitDirectory: repository.gitDirectory }),
-    ...(homeDirectory === undefined ? {} : { userHome: homeDirectory }),
-    accept: [1, 128, 129],
-  })
-  const config = new Map<string, string>()
-  if (exitCode !== 0) return config
-  for (const item of stdout.toString("utf8").split("\0")) {
-    const line = item.indexOf("\n")
-    if (line > 0) config.set(item.slice(0, line).toLowerCase(), item.slice(line + 1))
-    else if (item !== "") config.set(item.toLowerCase(), "true")
-  }
-  return config
 }
 
 /** Whether any rule of the user's git may make files on disk differ from the objects of the repository. */

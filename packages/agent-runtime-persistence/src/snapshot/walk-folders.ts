@@ -5,6 +5,7 @@
  */
 import { readFileSync } from "node:fs"
 import { setImmediate as yieldToOthers } from "node:timers/promises"
+import { monotonicNow } from "../store/monotonic-time.js"
 import { type BytePath, foldersAbove, joinPath, nameOf } from "./byte-path.js"
 import type { FolderFollower } from "./change-hints.js"
 import { type DirectoryTable, describeDirectory } from "./directory-table.js"
@@ -70,17 +71,17 @@ export async function walkFolders(start: readonly BytePath[], options: WalkOptio
     ),
   }))
   let done = 0
-  let lastYield = performance.now()
+  let lastYield = monotonicNow()
   while (level.length > 0) {
     const next: Step[] = []
     const folders: Suspect[] = []
     const files: Suspect[] = []
     for (const step of level) {
       done++
-      if (performance.now() - lastYield > yieldMs) {
+      if (monotonicNow() - lastYield > yieldMs) {
         options.onFolders?.(done, done + level.length - level.indexOf(step) - 1 + next.length)
         await yieldToOthers()
-        lastYield = performance.now()
+        lastYield = monotonicNow()
       }
       signal.throwIfAborted()
       const known = await options.knownNames(step.path)

@@ -48,6 +48,8 @@ export interface WorkspaceFiles {
   read(path: BytePath): Content
   /** Names in a folder, or undefined when it can't be read. */
   list(folder: BytePath): NamedEntry[] | undefined
+  /** Whether a folder is there and no link, nor below one. */
+  isRealFolder(folder: BytePath): boolean
   /** Forgets which folders were found to be real. Call at the start of each look at the workspace. */
   refresh(): void
 }
@@ -159,6 +161,7 @@ export function createWorkspaceFiles(root: string, maxFileSize: number): Workspa
     look,
     read,
     list,
+    isRealFolder,
     refresh() {
       realFolders.clear()
       realFolders.set("", true)
