@@ -140,7 +140,9 @@ function toMachine(test: TestMachine, environment: Readonly<Record<string, strin
 
 function describe(item: ChatItem): string {
   if (item.kind === "tool") return `${item.status} ${item.name} ${item.target}: ${item.result}`
-  if (item.kind === "checkpoint") return `checkpoint #${item.number} (${item.trigger})`
+  if (item.kind === "checkpoint") {
+    return [...(item.earlier ?? []), item].map((one) => `checkpoint #${one.number} (${one.trigger})`).join("\n")
+  }
   if (item.kind === "notice") return `${item.level}: ${item.text}${item.hint === undefined ? "" : `\n${item.hint}`}`
   if (item.kind === "todo") return item.items.map(({ title, status }) => `${status} ${title}`).join("\n")
   return `${item.kind}: ${item.text}${item.kind === "assistant" && item.isCutOff ? " (cut off)" : ""}`

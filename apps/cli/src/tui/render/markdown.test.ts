@@ -18,6 +18,13 @@ describe("Markdown", () => {
     ])
   })
 
+  it("cuts a line that is too long after a word or at a full row, and adds nothing to it", () => {
+    const long = `L${"o".repeat(20_000)}ng`
+    expect(plain(long, 77).join("")).toBe(long)
+    const words = Array.from({ length: 2_000 }, (_, index) => `word${index}`).join(" ")
+    expect(plain(words, 77).join(" ")).toBe(words)
+  })
+
   it("hangs lists under their marks", () => {
     expect(plain("- one two three four five six\n  - nested\n10. ten", 20)).toEqual([
       "• one two three four",

@@ -61,12 +61,22 @@ export function createMarkdownStream(options: MarkdownOptions): MarkdownStream {
         readLine(rest.slice(from, end), out)
         from = end + 1
       } else if (rest.length - from > longest) {
-        readLine(rest.slice(from, from + longest), out)
-        from += longest
+        const cut = findCut(from)
+        readLine(rest.slice(from, cut), out)
+        // what follows begins a row of its own: a space that nobody wrote would be between them
+        if (reading.block.kind === "paragraph") close(out)
+        from = cut
       } else break
     }
     rest = rest.slice(from)
     return out
+  }
+
+  /** Where a line that is too long is cut: after a word, or where a row is full. */
+  function findCut(from: number): number {
+    if (reading.block.kind === "code") return from + longest
+    const space = rest.lastIndexOf(" ", from + longest - 1)
+    return space > from ? space + 1 : from + longest - (longest % Math.max(2, width))
   }
 
   function end(): string[] {

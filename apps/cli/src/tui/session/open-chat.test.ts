@@ -113,7 +113,7 @@ describe("approvals", () => {
     const chat = await open(answers, { approval: "ask" })
     chat.controller.send("go")
     await chat.until(({ question }) => question?.kind === "approval", "asked")
-    expect(chat.state().question).toMatchObject({ title: "Allow write_file a.txt?", detail: "+one\n+" })
+    expect(chat.state().question).toMatchObject({ title: "Allow write_file a.txt?", detail: "+one" })
     chat.controller.answer("x")
     expect(chat.state().question).toBeDefined()
     chat.controller.answer("y")

@@ -103,13 +103,14 @@ export function modelName({ choice, session }: Pick<ChatScope, "choice" | "sessi
   return typeof model === "string" ? model : ""
 }
 
-/** Files that differ between the session's oldest and its newest checkpoint. */
+/** Files that differ between the session's oldest checkpoint and now: its newest one, unless a restore came after that. */
 async function countChanged(runtime: Runtime, session: Session): Promise<number | undefined> {
   const all = (await runtime.store.checkpoints.list(session.id, { limit: 1_000 })).filter(hasFiles)
   const [newest, oldest] = [all[0], all.at(-1)]
   if (newest === undefined || oldest === undefined) return undefined
   try {
-    return (await diffCheckpoints(runtime, oldest, newest)).length
+    const now = newest.trigger === "before-restore" ? "workspace" : newest
+    return (await diffCheckpoints(runtime, oldest, now)).length
   } catch {
     return undefined // files of another machine, or missing ones: `keepup doctor` is where that is told
   }

@@ -116,6 +116,7 @@ function describeArguments(args: unknown): Pick<Question, "detail" | "detailForm
 
 function mark(sign: string, text: string): string[] {
   return manyLines(text)
+    .replace(/\n$/, "")
     .split("\n")
     .map((line) => sign + line)
 }

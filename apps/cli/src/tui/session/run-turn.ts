@@ -104,7 +104,8 @@ export async function runTurn(scope: ChatScope, prompt: string | undefined, sign
 }
 
 export function showError({ store }: ChatScope, thrown: unknown): void {
-  const { code, message, hint } = toKeepupError(thrown)
+  const { code, message, hint: said } = toKeepupError(thrown)
+  const hint = said?.replace(/`keepup (checkpoint|session) list`/g, (_, what) => `\`/${what}s\``)
   if (code === "CANCELLED") store.dispatch(notice("info", message, hint))
   else store.dispatch(notice("error", message, hint))
 }

@@ -158,8 +158,13 @@ describe("with a session", () => {
     await chat.until(({ phase }) => phase === "idle", "idle")
     expect(existsSync(join(machine.workspace, "a.txt"))).toBe(false)
     expect(chat.shown()).toContain("Take it back with: /undo")
+    expect(chat.state().status.changedFiles).toBe(0)
     expect(await run("/undo")).toContain("Everything is as it was before it.")
     expect(machine.read("a.txt")).toBe("one\n")
+    expect(chat.state().status.changedFiles).toBe(1)
+    const again = await run("/undo")
+    expect(again).toContain("There is no restore to undo in this workspace.")
+    expect(again).toContain("`/checkpoints` shows what you can go back to.")
   })
 
   it("/diff shows a patch since a checkpoint, or that nothing changed", async () => {

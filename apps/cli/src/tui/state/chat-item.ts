@@ -52,11 +52,13 @@ export interface NoticeItem extends ItemBase {
   readonly hint: string | undefined
 }
 
+/** A checkpoint, with those made just before it: the end of a run makes two. */
 export interface CheckpointItem extends ItemBase {
   readonly kind: "checkpoint"
   readonly number: number
   readonly trigger: string
   readonly name: string | null
+  readonly earlier?: readonly Pick<CheckpointItem, "number" | "trigger" | "name">[]
 }
 
 /** The list the agent keeps of what is to be done, as it stood when a turn ended. */

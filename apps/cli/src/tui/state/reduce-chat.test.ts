@@ -217,3 +217,25 @@ describe("facts", () => {
     })
   })
 })
+
+describe("checkpoints", () => {
+  const made = (number: number, trigger: string): ChatAction => ({
+    type: "item-added",
+    item: { kind: "checkpoint", number, trigger, name: null },
+  })
+
+  it("of one end share a line, which settles when the user's turn comes", () => {
+    const both = after({ type: "phase-changed", phase: "running" }, made(3, "turn ended"), made(4, "run ended"))
+    expect(both.live).toMatchObject([{ number: 4, earlier: [{ number: 3, trigger: "turn ended" }] }])
+    const idle = reduceChat(both, { type: "phase-changed", phase: "idle" })
+    expect(idle.live).toEqual([])
+    expect(idle.settled).toHaveLength(1)
+  })
+
+  it("with something between them stand alone", () => {
+    const state = after({ type: "phase-changed", phase: "running" }, made(3, "turn ended"), info("x"), made(4, "x"))
+    expect(texts(state.settled)).toEqual(["checkpoint", "x"])
+    expect(state.live).toMatchObject([{ number: 4 }])
+    expect(after(made(1, "a"), made(2, "b")).settled).toHaveLength(2)
+  })
+})

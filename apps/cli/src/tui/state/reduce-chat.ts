@@ -108,6 +108,12 @@ function applyFacts(state: ChatState, action: ChatAction): ChatState {
 }
 
 function add(state: ChatState, item: ItemDraft): ChatState {
+  const last = state.live.at(-1)
+  if (item.kind === "checkpoint" && last?.kind === "checkpoint") {
+    const { number, trigger, name, earlier = [] } = last
+    const joined: ChatItem = { ...item, id: last.id, earlier: [...earlier, { number, trigger, name }] }
+    return { ...state, live: [...state.live.slice(0, -1), joined] }
+  }
   const made = { ...item, id: state.nextId } as ChatItem
   return { ...state, live: [...state.live, made], nextId: state.nextId + 1 }
 }
@@ -204,7 +210,7 @@ function changeTool(state: ChatState, callId: string, change: Partial<ToolItem>)
 
 /** Moves what can't change any more from the front of the live items to the settled ones, and lets old ones go. */
 function settle(state: ChatState): ChatState {
-  const open = state.live.findIndex((item) => !isDone(item))
+  const open = state.live.findIndex((item, at) => !isDone(item) || mayBeJoined(state, item, at))
   const count = open < 0 ? state.live.length : open
   if (count === 0) return state
   return {
@@ -227,6 +233,11 @@ function settleAll(state: ChatState): ChatState {
       return item
     })
   return settle({ ...state, live })
+}
+
+/** A checkpoint stays open while another one may follow it at once: they share a line. */
+function mayBeJoined({ phase, live }: ChatState, { kind }: ChatItem, at: number): boolean {
+  return kind === "checkpoint" && at === live.length - 1 && (phase === "running" || phase === "busy")
 }
 
 function isDone(item: ChatItem): boolean {

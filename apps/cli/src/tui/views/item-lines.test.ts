@@ -47,6 +47,12 @@ describe("an item of the conversation", () => {
     expect(renderItem(item, 16, bare)).toEqual(["> one", "", "  two three", "  four five"])
   })
 
+  it("puts checkpoints that were made one after the other on one line", () => {
+    const earlier = [{ number: 3, trigger: "turn ended", name: null }]
+    const item = { id: 1, kind: "checkpoint", number: 4, trigger: "run ended", name: null, earlier } as const
+    expect(renderItem(item, 80, bare)).toEqual(["  checkpoint #3 (turn ended), #4 (run ended)"])
+  })
+
   it("keeps colours of our own blocks, and nothing else a terminal obeys", () => {
     const item = { id: 1, kind: "block", format: "plain", text: "\u001b[36m#1\u001b[39m a\u001b[2J\u0007" } as const
     expect(renderItem(item, 80, bare)).toEqual(["\u001b[36m#1\u001b[39m a\\u0007"])

@@ -23,8 +23,11 @@ export function renderItem(item: ChatItem, columns: number, styles: Styles): str
     case "notice":
       return renderNotice(item, columns, styles)
     case "checkpoint": {
-      const name = item.name === null ? "" : ` "${oneLine(item.name)}"`
-      return [styles.dim(cut(`  checkpoint #${item.number}${name} (${oneLine(item.trigger)})`, columns))]
+      const all = [...(item.earlier ?? []), item].map(({ number, trigger, name }) => {
+        const named = name === null ? "" : ` "${oneLine(name)}"`
+        return `#${number}${named} (${oneLine(trigger)})`
+      })
+      return [styles.dim(cut(`  checkpoint ${all.join(", ")}`, columns))]
     }
     case "todo":
       return renderTodo(item.items, columns, styles)
