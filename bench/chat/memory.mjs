@@ -24,7 +24,9 @@ export async function memory(context) {
   const call = { name: "read_file", arguments: { path: "a.txt" } }
   const lines = Array.from({ length: cycle }, (_, index) =>
     JSON.stringify(
-      (index + 1) % turn === 0 ? { content: `${text}end ${index + 1}` } : { content: text, toolCalls: [call] },
+      (index + 1) % turn === 0
+        ? { content: `${text}end ${index + 1}` }
+        : { content: `${index}. ${text}`, toolCalls: [call] },
     ),
   )
   writeFileSync(script, `${lines.join("\n")}\n`)
@@ -54,10 +56,13 @@ export async function memory(context) {
   const late = mean(samples.slice(-third))
   context.print(
     `Chat: used heap over ${answers} streamed messages`,
-    table(
-      ["messages", "MB"],
-      samples.map(({ answers: done, mb }) => [done, mb]),
-    ) + table(["second third, MB", "last third, MB", "x"], [[middle, late, late / middle]]),
+    [
+      table(
+        ["messages", "MB"],
+        samples.map(({ answers: done, mb }) => [done, mb]),
+      ),
+      table(["second third, MB", "last third, MB", "x"], [[middle, late, late / middle]]),
+    ].join("\n\n"),
   )
   return { answers, middle, late, samples }
 }
@@ -75,8 +80,7 @@ function openHeap(file) {
       process.kill(pid, "SIGUSR2")
       asked++
       while (read().length < asked) await pause(20)
-      const { heapUsed, external } = JSON.parse(read()[asked - 1])
-      return (heapUsed + external) / 2 ** 20
+      return JSON.parse(read()[asked - 1]).heapUsed / 2 ** 20
     },
   }
 }

@@ -8,7 +8,6 @@ if (isMainThread) {
   process.on("SIGUSR2", () => {
     globalThis.gc()
     globalThis.gc()
-    const { heapUsed, external } = process.memoryUsage()
-    appendFileSync(file, `${JSON.stringify({ heapUsed, external })}\n`)
+    appendFileSync(file, `${JSON.stringify(process.memoryUsage())}\n`)
   })
 }
