@@ -55,6 +55,8 @@ export interface TakeCheckpointOptions {
   readonly id?: CheckpointId
   /** Files that were captured already, under this checkpoint's id. */
   readonly snapshot?: Snapshot
+  /** What `expectGit` gave when the capture of those files began. */
+  readonly git?: ExpectedGit
   /** False: take none if neither the log nor the files changed since the newest one. */
   readonly allowEmpty?: boolean
 }
@@ -62,6 +64,14 @@ export interface TakeCheckpointOptions {
 interface GitReading {
   readonly facts: GitFacts | null
   readonly error?: KeepupError
+}
+
+/** Git's facts of a checkpoint whose files are being captured. */
+export interface ExpectedGit {
+  /** Reads them now: the files are known to have changed. */
+  start(): void
+  /** They belong to this snapshot; null where there is none. Those of the same files are not read again. */
+  finish(files: { readonly snapshot: Snapshot | null } | "unchanged"): Promise<GitReading>
 }
 
 /** Entries that say nothing about what the agent did. */
@@ -91,7 +101,7 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
     // Nothing was said, and what the files are can't be told any more than the last time.
     if (error !== undefined && since?.snapshot === null) return undefined
     const problem = error ?? git.error
-    const { allowEmpty: _, ...record } = request
+    const { allowEmpty: _, git: __, ...record } = request
     const checkpoint = await store.checkpoints.create({
       ...record,
       id,
@@ -111,22 +121,35 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
     return checkpoint
   }
 
-  /** Files and git facts together; facts that can't be others than the last ones are taken over from there. */
+  /** Files and git facts together. */
   async function captureAll(session: Session, id: CheckpointId, request: TakeCheckpointOptions, since?: Checkpoint) {
-    const { workspacePath } = session
+    const expected = request.git ?? expectGit(session.workspacePath)
+    const files = await captureFiles(session, id, request, since)
+    return [files, await expected.finish(files)] as const
+  }
+
+  /** Begins to read git's facts, unless they may still be the last ones: those are taken over from there. */
+  function expectGit(workspacePath: string): ExpectedGit {
     const signature = options.gitSignature?.(workspacePath)
-    const known = lastGit.get(workspacePath)
-    const capturing = captureFiles(session, id, request, since)
-    if (known !== undefined && known.signature === signature) {
-      const files = await capturing
-      const git: GitReading = { facts: known.facts }
-      if (files === "unchanged" || completeCommit(files.snapshot) === known.commit) return [files, git] as const
+    const last = lastGit.get(workspacePath)
+    const known = last !== undefined && last.signature === signature ? last : undefined
+    let reading: Promise<GitReading> | undefined
+    const start = () => {
+      reading ??= readGit(workspacePath)
+      return reading
     }
-    const [files, git] = await Promise.all([capturing, readGit(session)])
-    const commit = files === "unchanged" ? undefined : completeCommit(files.snapshot)
-    if (signature === undefined || commit === undefined || git.error !== undefined) lastGit.delete(workspacePath)
-    else lastGit.set(workspacePath, { signature, commit, facts: git.facts })
-    return [files, git] as const
+    if (known === undefined) start()
+    return {
+      start: () => void start(),
+      async finish(files) {
+        const commit = files === "unchanged" ? known?.commit : completeCommit(files.snapshot)
+        if (known !== undefined && commit === known.commit) return { facts: known.facts }
+        const git = await start()
+        if (signature === undefined || commit === undefined || git.error !== undefined) lastGit.delete(workspacePath)
+        else lastGit.set(workspacePath, { signature, commit, facts: git.facts })
+        return git
+      },
+    }
   }
 
   /** The files, or why there are none. A failure here is kept on the record, not thrown. */
@@ -159,9 +182,9 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
     return changes.length > 0 && changes.every(({ path }) => handoff.isAsKept(workspacePath, path))
   }
 
-  async function readGit(session: Session): Promise<GitReading> {
+  async function readGit(workspacePath: string): Promise<GitReading> {
     try {
-      return { facts: (await options.gitFacts?.(session.workspacePath)) ?? null }
+      return { facts: (await options.gitFacts?.(workspacePath)) ?? null }
     } catch (error) {
       return { facts: null, error: toKeepupError(error) }
     }
@@ -195,6 +218,7 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
 
   return {
     take,
+    expectGit,
     prune,
     /** What `prune` would remove. */
     planPrune: planFor,

@@ -140,6 +140,7 @@ async function takeSafety(session: StoreSession, options: RestoreOptions, alsoCa
     exact: options.exact ?? true,
     alsoCapture,
     allowEmpty: true,
+    share: true,
     temporary: options.temporary ?? false,
     timeBudgetMs: Number.POSITIVE_INFINITY,
     ...(options.exact === false && session.watcher === undefined ? { hints: alsoCapture } : {}),

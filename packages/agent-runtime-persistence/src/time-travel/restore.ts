@@ -16,6 +16,7 @@ import {
   type Session,
   toKeepupError,
 } from "@ku0/agent-runtime-core"
+import type { TakeCheckpointOptions } from "../checkpoint/checkpoint-manager.js"
 import { appendEntries, lockSession } from "../session/append-entries.js"
 import type { RestoreOutcome } from "../snapshot/restore.js"
 import { emptyPlan, pickPaths, type RestoreCheckpointOptions, requireSnapshot } from "./plan-restore.js"
@@ -74,6 +75,7 @@ async function restoreFiles(
   commit: string,
   lease: Lease,
 ): Promise<{ plan: RestorePlan; safety: Checkpoint }> {
+  const git = context.manager.expectGit(session.workspacePath)
   const snapshots = await context.snapshots(session.workspacePath)
   let safety: Checkpoint | undefined
   let isAnnounced = false
@@ -84,7 +86,7 @@ async function restoreFiles(
       message: `before-restore: ${intent.id}`,
       safetyCheckpointId: intent.safetyCheckpointId,
       onPrepared: async (prepared) => {
-        safety = await keepSafety(context, intent, prepared.safety, lease)
+        safety = await keepSafety(context, intent, { snapshot: prepared.safety, git }, lease)
         await announceRestore(context, intent, lease)
         isAnnounced = true
       },
@@ -208,7 +210,7 @@ async function takeSafety(context: TimeTravelContext, intent: Restore, lease: Le
 async function keepSafety(
   context: TimeTravelContext,
   intent: Restore,
-  snapshot: RestoreOutcome["safety"],
+  captured: Required<Pick<TakeCheckpointOptions, "snapshot" | "git">>,
   lease: Lease,
 ): Promise<Checkpoint> {
   const request = {
@@ -217,7 +219,7 @@ async function keepSafety(
     id: intent.safetyCheckpointId,
     lease,
   }
-  return (await context.manager.take({ ...request, snapshot })) as Checkpoint
+  return (await context.manager.take({ ...request, ...captured })) as Checkpoint
 }
 
 export function refuseFailures({ failed }: RestoreOutcome): void {
