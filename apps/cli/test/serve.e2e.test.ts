@@ -57,13 +57,14 @@ it("shows the run of another process live, every entry once", async () => {
       { content: "done" },
     ])
     const agent = place.start("run", "write b", "-S", session.id, "--script", script, "--approval", "auto")
+    const ended = once(agent, "exit") // it may be gone before its last entry is here
     let text = ""
     const decoder = new TextDecoder()
     for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>) {
       text += decoder.decode(chunk, { stream: true })
       if (text.includes('"type":"run:ended"') && text.includes('"content":"done"')) break
     }
-    await once(agent, "exit")
+    await ended
     const seqs = [...text.matchAll(/^id: (\d+)$/gm)].map(([, seq]) => Number(seq))
     expect(seqs).toEqual(seqs.map((_, i) => i + 1))
     expect(text).toContain('"purpose":"run"')
