@@ -1,5 +1,6 @@
-import { writeFileSync } from "node:fs"
+import { readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { DatabaseSync } from "@photostructure/sqlite"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { openTestChat, type TestChat } from "../../testing/open-test-chat.js"
 import { createTestMachine, type TestMachine } from "../../testing/run-keepup.js"
@@ -90,6 +91,38 @@ describe("a turn", () => {
     expect(chat.shown()).toMatch(/error: .*does not fit the newest message/)
     await chat.say("two")
     expect(chat.shown()).toContain("assistant: Better.")
+  })
+
+  it("says that a checkpoint lacks the files, and the chat goes on", async () => {
+    const chat = await open([
+      { content: "First." },
+      { content: "I write.", toolCalls: [write("a.txt", "one\n")] },
+      { content: "Done." },
+    ])
+    await chat.say("one")
+    const [store = ""] = readdirSync(join(machine.state, "snapshots"))
+    const objects = join(machine.state, "snapshots", store, "objects")
+    rmSync(objects, { recursive: true })
+    writeFileSync(objects, "not a folder\n")
+    await chat.say("two")
+    expect(chat.shown()).toMatch(/warning: Checkpoint #4 is not complete: .*\ncheckpoint #4 \(turn ended\)/)
+    expect(chat.shown()).toContain("assistant: Done.")
+    expect(machine.read("a.txt")).toBe("one\n")
+  })
+
+  it("says that a checkpoint failed, and the chat goes on", async () => {
+    const chat = await open([{ content: "First." }, { content: "Second." }])
+    await chat.say("one")
+    const { checkpointCount } = chat.state().status
+    const database = new DatabaseSync(join(machine.state, "keepup.db"))
+    const refuse = "BEGIN SELECT RAISE(FAIL, 'no room'); END"
+    database.exec(`CREATE TRIGGER no_more BEFORE INSERT ON session_checkpoints ${refuse}`)
+    await chat.say("two")
+    database.exec("DROP TRIGGER no_more")
+    database.close()
+    expect(chat.shown()).toMatch(/warning: Checkpoint \(turn\.ended\) failed: .*no room/)
+    expect(chat.shown()).toContain("assistant: Second.")
+    expect(chat.state().status.checkpointCount).toBe(checkpointCount)
   })
 
   it("shows the list of what is to be done", async () => {
