@@ -7,6 +7,7 @@ import { exportSession, KeepupError, renderMarkdown, shortId, streamExport } fro
 import type { Command } from "../../command.js"
 import { bytes, oneLine, plural } from "../../output/text.js"
 import { getSession } from "../../references.js"
+import { toJson } from "./json-export.js"
 
 export const exportCommand: Command = {
   summary: "a session with everything in it, as one file",
@@ -23,7 +24,11 @@ export const exportCommand: Command = {
     },
   ],
   options: [
-    { flags: "--format <FORMAT>", summary: "keepup to take it in again, md to read it", choices: ["keepup", "md"] },
+    {
+      flags: "--format <FORMAT>",
+      summary: "keepup (compressed) or json to take it in again, md to read it",
+      choices: ["keepup", "json", "md"],
+    },
     { flags: "--redact", summary: "without secrets, without files" },
     { flags: "--no-files", summary: "without the files of the checkpoints" },
     { flags: "--force", summary: "replace a file that is there" },
@@ -36,28 +41,32 @@ export const exportCommand: Command = {
   async run(context, input) {
     const session = await getSession(context, input.optional("SESSION") ?? context.flags.session)
     const runtime = await context.openRuntime()
-    const isText = input.option("format") === "md"
+    const format = input.option("format") ?? "keepup"
     const options = {
       sessionId: session.id,
       redact: input.flag("redact"),
       snapshots: !input.isOff("files"),
       onProgress: (done: number) => context.progress.report("Exporting records", done, 0),
     }
-    const name = input.optional("FILE") ?? `keepup-${shortId(session.id)}${isText ? ".md" : ".keepup"}`
+    const name = input.optional("FILE") ?? `keepup-${shortId(session.id)}.${format}`
+    const source = () => {
+      if (format === "md") return renderMarkdown(runtime, options)
+      const { bytes: compressed } = streamExport(runtime, options)
+      return format === "json" ? toJson(compressed) : compressed
+    }
     if (name === "-") {
-      const source = isText ? renderMarkdown(runtime, options) : streamExport(runtime, options).bytes
-      for await (const part of source) context.machine.stdout.write(part)
+      for await (const part of source()) context.machine.stdout.write(part)
       return
     }
     const path = resolve(context.machine.currentDirectory, name)
     context.progress.report("Exporting records", 0, 0)
-    if (isText) {
+    if (format !== "keepup") {
       if (existsSync(path) && !input.flag("force")) {
         throw new KeepupError("CONFLICT", `There is a file ${path} already.`, {
           hint: "Name another file, or --force.",
         })
       }
-      await pipeline(Readable.from(renderMarkdown(runtime, options)), createWriteStream(path, { mode: 0o600 }))
+      await pipeline(Readable.from(source()), createWriteStream(path, { mode: 0o600 }))
       context.answer({ path, sessionId: session.id }, () => `"${oneLine(session.name)}" is in ${path}.`)
       return
     }

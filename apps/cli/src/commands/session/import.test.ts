@@ -1,3 +1,6 @@
+import { randomBytes } from "node:crypto"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { createTestMachine, type TestMachine } from "../../testing/run-keepup.js"
 
@@ -19,6 +22,28 @@ it("takes an exported session in, with its checkpoints and their files", async (
   expect(session.workspacePath).toBe(`${machine.workspace}/else`)
   const { files } = await machine.ask(`checkpoint show latest --files -S ${session.id}`)
   expect(files).toEqual([{ path: "a.txt", mode: "100644" }])
+})
+
+it("takes in what was exported as JSON, whatever is said and stored in it, and proves it too", async () => {
+  machine.write("a.txt", `,\n]\n[\n\u2028,\n${"x,\n".repeat(100_000)}`)
+  machine.write("b.bin", randomBytes(300_000).toString("latin1"))
+  const script = machine.script("s.jsonl", [{ content: "Done,\n]\n" }])
+  await machine.run(["run", "work", "--script", script])
+  await machine.run("session export latest ../out.json --format json")
+  const file = join(machine.root, "out.json")
+  const whole = readFileSync(file, "utf8")
+  const records = JSON.parse(whole)
+  expect(records[0].format).toBe("keepup-session")
+  expect(records.at(-1).record).toBe("end")
+  const { session } = await machine.ask("session import ../out.json")
+  expect(session).toMatchObject({ name: "work", messageCount: 2 })
+  const { files } = await machine.ask(`checkpoint show latest --files -S ${session.id}`)
+  expect(files).toHaveLength(2)
+  writeFileSync(file, whole.replace("Done,", "Gone,"))
+  const { error } = await machine.ask("session import ../out.json", 6)
+  expect(error).toMatchObject({ code: "CORRUPT" })
+  expect(error.message).toContain(file)
+  expect(readdirSync(join(machine.state, "import"))).toEqual([])
 })
 
 it("is not the session one goes on with", async () => {

@@ -5,6 +5,7 @@ import { importOldSessions, importSession, KeepupError, type Session, shortId } 
 import type { Command } from "../../command.js"
 import { sessionToJson } from "../../output/json.js"
 import { oneLine, plural } from "../../output/text.js"
+import { jsonExportHead, withCompressed } from "./json-export.js"
 
 export const importCommand: Command = {
   summary: "take an exported session in",
@@ -17,25 +18,23 @@ export const importCommand: Command = {
   exits: ["NOT_FOUND", "CORRUPT"],
   async run(context, input) {
     const path = resolve(context.machine.currentDirectory, input.argument("FILE"))
-    const isOld = beginsAsJson(path)
+    const head = readHead(path)
+    // an export of ours is compressed, or says what it is; the list of an older agent is plain JSON
+    const isJson = head.startsWith(jsonExportHead)
+    const isOld = !isJson && /^\s*[[{]/.test(head)
     const runtime = await context.openRuntime()
     const { workspacePath, stateDirectory } = context
     const onProgress = (done: number, total: number) =>
       done < total
         ? context.progress.report("Proving the file, bytes", done, total)
         : context.progress.report("Taking it in", 0, 0)
+    const workFolder = join(stateDirectory, "import")
+    const takeIn = async (file: string) => [
+      (await importSession(runtime, { path: file, workspacePath, workFolder, onProgress })).session,
+    ]
     const sessions: readonly Session[] = isOld
       ? await importOldSessions(runtime.store, { path, workspacePath })
-      : [
-          (
-            await importSession(runtime, {
-              path,
-              workspacePath,
-              workFolder: join(stateDirectory, "import"),
-              onProgress,
-            })
-          ).session,
-        ]
+      : await (isJson ? withCompressed(path, workFolder, takeIn) : takeIn(path))
     const [first] = sessions
     context.answer(
       {
@@ -54,14 +53,13 @@ export const importCommand: Command = {
   },
 }
 
-/** An export of ours is compressed; the list of an older agent is plain JSON. */
-function beginsAsJson(path: string): boolean {
+function readHead(path: string): string {
   try {
     const file = openSync(path, "r")
     try {
       const head = Buffer.alloc(64)
       const size = readSync(file, head)
-      return /^\s*[[{]/.test(head.subarray(0, size).toString("utf8"))
+      return head.subarray(0, size).toString("utf8")
     } finally {
       closeSync(file)
     }

@@ -188,8 +188,10 @@ describe("with a session", () => {
   it("/export writes a text or everything, and /import takes it in", async () => {
     expect(await run("/export md talk.md")).toContain("talk.md")
     expect(readFileSync(join(machine.workspace, "talk.md"), "utf8")).toContain("make a.txt")
-    expect(await run("/export json all.keepup")).toContain("all.keepup")
-    expect(await run("/import all.keepup")).toContain(`"make a.txt" is session`)
+    expect(await run("/export json all.json")).toContain("all.json")
+    const [header] = JSON.parse(readFileSync(join(machine.workspace, "all.json"), "utf8"))
+    expect(header).toMatchObject({ format: "keepup-session", sessionId: chat.state().status.sessionId })
+    expect(await run("/import all.json")).toContain(`"make a.txt" is session`)
     expect(await run("/export pdf")).toContain(`There is no format "pdf".`)
     expect(await run("/import nowhere.keepup")).toContain("There is no file")
   })
