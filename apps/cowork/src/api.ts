@@ -243,6 +243,8 @@ export const sessionDetailSchema = z.object({
   logs: z.array(logLineSchema),
   /** "Stale file context detected: PATH. Reload before editing." Newest first, of the last 1,000 entries. */
   stale: z.array(z.object({ path: text, seq: count, createdAt: time })),
+  /** Checkpoints keepup could not take since the newest one it has. Newest first, of the last 1,000 entries. */
+  failed: z.array(z.object({ trigger: text, message: text, seq: count, createdAt: time })),
   /** The restore in this workspace that can be taken back now. */
   lastRestore: restoreSchema.extend({ createdAt: time }).nullable(),
 })
@@ -284,7 +286,7 @@ export const graphSchema = z.object({
     listedSessionSchema.extend({
       /** The entry it goes on from. */
       origin: entryRefSchema.nullable(),
-      /** The newest checkpoint in the history that leads to its head. */
+      /** The checkpoint it stands on: the newest in the history that leads to its head; of a fresh branch, its origin. */
       headCheckpointId: text.nullable(),
       /** How often it was restored within itself: places where its own history goes on from elsewhere. */
       jumps: z.array(z.object({ seq: count, to: entryRefSchema })),
@@ -511,7 +513,7 @@ export const replayAnswerSchema = z.object({
 export const compareQuerySchema = z.object({ from: text.min(1).max(200), to: text.min(1).max(200) })
 const sideSchema = z.object({
   session: sessionSchema,
-  /** The checkpoint, or the newest one before the session's head. */
+  /** The checkpoint, or the one the session stands on, as `headCheckpointId` in the graph. */
   checkpoint: checkpointSchema.nullable(),
   messageCount: count,
 })

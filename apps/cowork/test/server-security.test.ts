@@ -269,6 +269,7 @@ describe("the running guard", () => {
       [`${checkpoint}/restore`, "POST", { mode: "both" }],
       [`${checkpoint}/restore`, "POST", { mode: "both", branch: true }],
       [`/api/restores/${json.restore.id}/undo`, "POST", undefined],
+      [checkpoint, "DELETE", undefined],
       [`/api/sessions/${session.id}`, "DELETE", undefined],
     ] as const) {
       const answer = await fixture.ask(path, { method, ...(body && { body }) })
@@ -278,6 +279,7 @@ describe("the running guard", () => {
     expect(readFileSync(join(fixture.workspacePath, "a.txt"), "utf8")).toBe("three")
     const shown = await fixture.ask(`/api/sessions/${session.id}`)
     expect(shown.json.guard.session).toMatchObject({ purpose: "run", pid: process.pid })
+    expect((await fixture.ask(checkpoint)).status, "the checkpoint is still there").toBe(200)
     await lease.release()
     const undone = await fixture.ask(`/api/restores/${json.restore.id}/undo`, { method: "POST" })
     expect([undone.status, readFileSync(join(fixture.workspacePath, "a.txt"), "utf8")]).toEqual([200, "two"])

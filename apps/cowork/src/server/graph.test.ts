@@ -15,6 +15,12 @@ function member(id: string, seqs: readonly number[], jumps: readonly [number, st
   }
 }
 
+function keptBefore(one: FamilyMember, ...seqs: readonly number[]): FamilyMember {
+  const mark = (checkpoint: FamilyCheckpoint): FamilyCheckpoint =>
+    seqs.includes(checkpoint.seq) ? { ...checkpoint, trigger: "before-restore" } : checkpoint
+  return { ...one, checkpoints: one.checkpoints.map(mark) }
+}
+
 function parents(family: readonly FamilyMember[]): Record<string, string | undefined> {
   const links = linkCheckpoints(family)
   const all: readonly FamilyCheckpoint[] = family.flatMap(({ checkpoints }) => checkpoints)
@@ -35,6 +41,31 @@ describe("the checkpoints of a family", () => {
   it("go on from where a restore went back to, and leave what came before it aside", () => {
     const family = [member("a", [2, 5, 9, 12], [[8, "a", 3]])]
     expect(parents(family)).toEqual({ a2: undefined, a5: "a2", a9: "a2", a12: "a9" })
+  })
+
+  it("kept before a restore are left aside by what came after it, in a branch and within a session", () => {
+    const branch = keptBefore(member("b", [2, 8], [[1, "a", 5]]), 2)
+    const family = [member("a", [2, 5, 9]), branch]
+    expect(parents(family)).toMatchObject({ b2: "a5", b8: "a5" })
+    const links = linkCheckpoints(family)
+    expect(links.newestAt({ sessionId: "b" as SessionId, seq: 4 })?.id, "a fresh branch stands on its origin").toBe(
+      "a5",
+    )
+    expect(parents([keptBefore(member("a", [2, 5, 9]), 5)])).toEqual({ a2: undefined, a5: "a2", a9: "a2" })
+  })
+
+  it("kept before a restore count once an undo went back to them", () => {
+    const undone = member(
+      "a",
+      [2, 5, 8],
+      [
+        [6, "a", 2],
+        [9, "a", 5],
+      ],
+    )
+    const links = linkCheckpoints([keptBefore(undone, 5, 8)])
+    expect(links.newestAt({ sessionId: "a" as SessionId, seq: 7 })?.id).toBe("a2")
+    expect(links.newestAt({ sessionId: "a" as SessionId, seq: 10 })?.id).toBe("a5")
   })
 
   it("begin anew when what they came from is gone, and end when jumps lead in a circle", () => {

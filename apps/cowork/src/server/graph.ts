@@ -1,8 +1,12 @@
-/** Links the checkpoints of a family: each to the one before it in its own history, across branches and restores. Pure. */
+/**
+ * Links the checkpoints of a family: each to the one before it in its own history, across branches and restores. Pure.
+ * One taken before a restore holds what was there before it, not what its session went on with: it counts only where a
+ * history goes on from it, as after an undo.
+ */
 import type { CheckpointId, EntryRef, FamilyCheckpoint, FamilyMember, HistoryJump, SessionId } from "@ku0/agent-runtime"
 
 export interface CheckpointLinks {
-  /** The newest checkpoint in the history that leads to an entry. */
+  /** The checkpoint a history stands on at an entry: the newest one that leads to it. */
   newestAt(entry: EntryRef): FamilyCheckpoint | undefined
   parentOf(checkpoint: FamilyCheckpoint): FamilyCheckpoint | undefined
 }
@@ -21,8 +25,8 @@ export function linkCheckpoints(family: readonly FamilyMember[]): CheckpointLink
       const member = members.get(sessionId)
       if (member === undefined) break
       const jump: HistoryJump | undefined = lastUpTo(member.jumps, seq)
-      const own = lastUpTo(member.checkpoints, seq, place === entry ? except : undefined)
-      if (own !== undefined && own.seq >= (jump?.seq ?? 0)) {
+      const own = lastHeld(member.checkpoints, seq, jump?.seq ?? 0, place === entry ? except : undefined)
+      if (own !== undefined) {
         found = own
         break
       }
@@ -46,20 +50,32 @@ export function linkCheckpoints(family: readonly FamilyMember[]): CheckpointLink
   }
 }
 
-/** The last item up to a `seq` in a list by `seq`, by halving; `except` steps over one checkpoint and what comes with it. */
-function lastUpTo<Item extends { readonly seq: number }>(
-  items: readonly Item[],
+/** The last checkpoint between two places that the history went on with; `except` is not one of them. */
+function lastHeld(
+  checkpoints: readonly FamilyCheckpoint[],
   seq: number,
+  from: number,
   except?: CheckpointId,
-): Item | undefined {
+): FamilyCheckpoint | undefined {
+  for (let at = indexUpTo(checkpoints, seq); at >= 0; at--) {
+    const one = checkpoints[at] as FamilyCheckpoint
+    if (one.seq < from) return undefined
+    if (one.id !== except && (one.trigger !== "before-restore" || one.seq === seq)) return one
+  }
+  return undefined
+}
+
+function lastUpTo<Item extends { readonly seq: number }>(items: readonly Item[], seq: number): Item | undefined {
+  return items[indexUpTo(items, seq)]
+}
+
+/** Where the last item up to a `seq` is in a list by `seq`, by halving; -1 if there is none. */
+function indexUpTo(items: readonly { readonly seq: number }[], seq: number): number {
   let [low, high] = [0, items.length]
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((items[middle] as Item).seq <= seq) low = middle + 1
+    if ((items[middle] as { readonly seq: number }).seq <= seq) low = middle + 1
     else high = middle
   }
-  let at = low - 1
-  if (except === undefined) return items[at]
-  while (at >= 0 && (items[at] as Item & { id?: CheckpointId }).id !== except) at--
-  return items[at - 1]
+  return low - 1
 }

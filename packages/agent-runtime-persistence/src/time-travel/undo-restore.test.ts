@@ -6,7 +6,7 @@ import { expectCode, user } from "../testing/contract/samples.js"
 import { openFixture, type TimeTravelFixture } from "../testing/time-travel-fixture.js"
 import { takePicture } from "../testing/workspace-picture.js"
 import { restoreCheckpoint } from "./restore.js"
-import { undoRestore } from "./undo-restore.js"
+import { findUndoable, undoRestore } from "./undo-restore.js"
 
 let travel: TimeTravelFixture
 let session: Session
@@ -51,6 +51,18 @@ describe("undo", () => {
     // named by its id, an undo can be taken back like any other restore
     await undoRestore(travel, { restoreId: undone.restore.id })
     expect(readFileSync(join(travel.workspace, "a.txt"), "utf8")).toBe("a1")
+  })
+
+  it("is known beforehand: the newest restore of the workspace that was not taken back, and none elsewhere", async () => {
+    expect(await findUndoable(travel, travel.workspace)).toBeUndefined()
+    const first = await restoreCheckpoint(travel, { checkpoint: one })
+    const second = await restoreCheckpoint(travel, { checkpoint: one, mode: "files" })
+    expect((await findUndoable(travel, travel.workspace))?.id).toBe(second.restore.id)
+    expect(await findUndoable(travel, `${travel.workspace}-other`)).toBeUndefined()
+    await undoRestore(travel, { restoreId: second.restore.id })
+    expect(await findUndoable(travel, travel.workspace)).toMatchObject({ id: first.restore.id, status: "applied" })
+    await undoRestore(travel, { workspacePath: travel.workspace })
+    expect(await findUndoable(travel, travel.workspace)).toBeUndefined()
   })
 
   it("of an undo makes the restore count again, so that the next undo takes that one back and no older one", async () => {

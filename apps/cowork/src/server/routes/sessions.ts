@@ -63,6 +63,7 @@ export function sessionRoutes(runtime: Runtime): AnyRoute[] {
         checkpoints: (await store.checkpoints.list(session.id, { limit: 50 })).reverse().map(checkpointToJson),
         logs: (await store.sessions.listLogs(session.id, { limit: 20 })).map(({ sessionId: _, ...line }) => line),
         stale: await listStale(session),
+        failed: await listFailed(session),
         lastRestore: undoable === undefined ? null : { ...restoreToJson(undoable), createdAt: undoable.createdAt },
       }
     },
@@ -73,6 +74,16 @@ export function sessionRoutes(runtime: Runtime): AnyRoute[] {
     const options = { types: ["context:file-stale"], after, direction: "backward" as const, limit: 50 }
     return (await store.log.read(id, options)).map(({ seq, createdAt, data }) => {
       return { path: String((data as { path?: unknown }).path), seq, createdAt }
+    })
+  }
+
+  async function listFailed({ id, headSeq }: Session) {
+    const [newest] = await store.checkpoints.list(id, { limit: 1 })
+    const after = Math.max(newest?.entrySeq ?? 0, headSeq - 1_000)
+    const options = { types: ["checkpoint:failed"], after, direction: "backward" as const, limit: 50 }
+    return (await store.log.read(id, options)).map(({ seq, createdAt, data }) => {
+      const { trigger, error } = data as { trigger?: unknown; error?: { message?: unknown } }
+      return { trigger: String(trigger), message: String(error?.message ?? "unknown"), seq, createdAt }
     })
   }
 

@@ -1,10 +1,9 @@
 /** Two branches beside each other: what they share, where they part, and how their files and states differ. */
 import { useId } from "react"
-import type { Compare, Graph, GraphNode } from "../../api.js"
+import type { Compare, Graph } from "../../api.js"
 import { api } from "../client.js"
 import { DiffView } from "../diff/diff-view.js"
 import { plural } from "../format.js"
-import { findPresentCheckpoint } from "../graph/present-checkpoint.js"
 import { Empty, Go, Loading, Name, Problem, Status } from "../parts/basics.js"
 import { Icon } from "../parts/icon.js"
 import { useLoad } from "../use-load.js"
@@ -59,7 +58,7 @@ function Choose({ graph, sessionId, otherId }: ComparePageProps & { readonly gra
         ) : null}
       </div>
       {chosen ? (
-        <Comparison key={chosen.id} graph={graph} fromId={sessionId} toId={chosen.id} />
+        <Comparison key={chosen.id} fromId={sessionId} toId={chosen.id} />
       ) : (
         <Empty title="This session has no branches yet.">
           <p>
@@ -73,23 +72,21 @@ function Choose({ graph, sessionId, otherId }: ComparePageProps & { readonly gra
 }
 
 interface ComparisonProps {
-  readonly graph: Graph
   readonly fromId: string
   readonly toId: string
 }
 
-function Comparison({ graph, fromId, toId }: ComparisonProps) {
+function Comparison({ fromId, toId }: ComparisonProps) {
   const { data, error } = useLoad(`compare ${fromId} ${toId}`, (signal) => api.compare(fromId, toId, signal))
   if (error) return <Problem error={error} />
   if (data === undefined) return <Loading what="the comparison" />
   const { from, to, common, state } = data
-  const first = findPresentCheckpoint(graph, fromId)
-  const second = findPresentCheckpoint(graph, toId)
+  const [first, second] = [from.checkpoint, to.checkpoint]
   return (
     <div className="compare">
       <div className="sides">
-        <Side side={from} present={first} shared={common?.messageIndex ?? 0} />
-        <Side side={to} present={second} shared={common?.messageIndex ?? 0} />
+        <Side side={from} shared={common?.messageIndex ?? 0} />
+        <Side side={to} shared={common?.messageIndex ?? 0} />
       </div>
       <p className="muted">
         {common
@@ -116,12 +113,11 @@ function Comparison({ graph, fromId, toId }: ComparisonProps) {
 
 interface SideProps {
   readonly side: Compare["from"]
-  readonly present: GraphNode | undefined
   readonly shared: number
 }
 
-function Side({ side, present, shared }: SideProps) {
-  const { session, messageCount } = side
+function Side({ side, shared }: SideProps) {
+  const { session, checkpoint, messageCount } = side
   return (
     <section className="side" aria-label={visibleName(session.name)}>
       <h2>
@@ -132,7 +128,7 @@ function Side({ side, present, shared }: SideProps) {
       </h2>
       <p className="muted">
         {plural(Math.max(0, messageCount - shared), "message")} of its own ·{" "}
-        {present ? `stands on checkpoint #${present.number}` : "no checkpoint"}
+        {checkpoint ? `stands on checkpoint #${checkpoint.number}` : "no checkpoint"}
       </p>
     </section>
   )
