@@ -20,6 +20,8 @@ describe("the width of a text", () => {
     expect(cut("日本語です", 5)).toBe("日本…")
     expect(cut("日本語です", 4)).toBe("日…")
     expect(cut("src/deep/file.ts", 8, "start")).toBe("…file.ts")
+    expect(cut("日".repeat(2_000_000), 5)).toBe("日日…")
+    expect(cut("日".repeat(2_000_000), 5, "start")).toBe("…日日")
     expect(cut("abc", 3)).toBe("abc")
     expect(cut("abc", 0)).toBe("")
     expect(pad("日", 4)).toBe("日  ")

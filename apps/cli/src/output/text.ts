@@ -90,11 +90,16 @@ function segmentWidth(segment: string): number {
   return wide.some(([from, to]) => point >= from && point <= to) ? 2 : 1
 }
 
+/** Code units that are looked at for each column: characters of megabytes, one by one, take more memory than there is. */
+const unitsPerColumn = 64
+
 /** At most this many columns, with an ellipsis where something was cut off. */
 export function cut(text: string, width: number, where: "end" | "start" = "end"): string {
-  if (textWidth(text) <= width) return text
+  const most = Math.max(1, width) * unitsPerColumn
+  if (text.length <= most && textWidth(text) <= width) return text
   if (width <= 1) return width === 1 ? "…" : ""
-  const segments = [...segmenter().segment(text)].map(({ segment }) => segment)
+  const near = where === "end" ? text.slice(0, most) : text.slice(-most)
+  const segments = [...segmenter().segment(near)].map(({ segment }) => segment)
   let room = width - 1
   const kept: string[] = []
   for (const segment of where === "end" ? segments : segments.reverse()) {

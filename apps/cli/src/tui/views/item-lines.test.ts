@@ -47,6 +47,15 @@ describe("an item of the conversation", () => {
     expect(renderItem(item, 16, bare)).toEqual(["> one", "", "  two three", "  four five"])
   })
 
+  it("shows the beginning of a message that is a whole file", () => {
+    const text = Array.from({ length: 40_000 }, (_, index) => `line ${index}`).join("\n")
+    const lines = renderItem({ id: 1, kind: "user", text, isSending: false }, 80, bare)
+    expect(lines).toHaveLength(61)
+    expect(lines.at(-1)).toBe("  … 39,940 more lines")
+    const wide = renderItem({ id: 1, kind: "user", text: "x".repeat(1_000_000), isSending: false }, 80, bare)
+    expect(wide.at(-1)).toBe("  … 992,000 more characters")
+  })
+
   it("puts checkpoints that were made one after the other on one line", () => {
     const earlier = [{ number: 3, trigger: "turn ended", name: null }]
     const item = { id: 1, kind: "checkpoint", number: 4, trigger: "run ended", name: null, earlier } as const

@@ -1,6 +1,6 @@
 /** One thing of the conversation as lines. Every state has a sign or a word of its own, so that colour adds nothing new. */
 import type { TodoItem } from "@ku0/agent-runtime"
-import { cut, oneLine, type Styles, textWidth } from "../../output/text.js"
+import { cut, oneLine, plural, type Styles, textWidth, thousands } from "../../output/text.js"
 import { length } from "../../output/time.js"
 import { renderMarkdown } from "../render/markdown.js"
 import { renderPatch } from "../render/patch.js"
@@ -13,7 +13,7 @@ const widest = 100
 export function renderItem(item: ChatItem, columns: number, styles: Styles): string[] {
   switch (item.kind) {
     case "user":
-      return hang(plainLines(item.text, textColumns(columns)), styles.cyan("> "), styles.bold)
+      return renderUser(item.text, columns, styles)
     case "assistant": {
       const lines = renderMarkdown(item.text, { width: textColumns(columns), isColoured: styles.isOn })
       return hang(item.isCutOff ? [...lines, styles.yellow("(cut off)")] : lines, "  ")
@@ -34,6 +34,20 @@ export function renderItem(item: ChatItem, columns: number, styles: Styles): str
     case "block":
       return renderBlock(item.text, item.format, columns, styles)
   }
+}
+
+/** Lines and characters of a message that are shown again: who pasted a file knows it. */
+const mostLines = 60
+const mostCharacters = 8_000
+
+function renderUser(text: string, columns: number, styles: Styles): string[] {
+  const shown = text.slice(0, mostCharacters).split("\n", mostLines).join("\n")
+  const lines = hang(plainLines(shown, textColumns(columns)), styles.cyan("> "), styles.bold)
+  const rest = text.slice(shown.length)
+  if (rest === "") return lines
+  const more = rest.split("\n").length - 1
+  const what = more > 0 ? plural(more, "more line") : `${thousands(rest.length)} more characters`
+  return [...lines, styles.dim(`  … ${what}`)]
 }
 
 /** Columns for text beside the two of the margin. */
