@@ -43,6 +43,8 @@ export interface CaptureRequest {
   readonly share?: boolean
   /** A look at the workspace that nobody keeps: no ref is written, and it is nobody's base. */
   readonly temporary?: boolean
+  /** Told as soon as a new snapshot is known to be needed, before it is on disk. Must not throw. */
+  readonly onNew?: () => void
 }
 
 /** Overlay entries from which on the index is rewritten. */
@@ -89,6 +91,7 @@ export async function capture(
       return null
     }
     const shared = request.share === true && isSame(before, tree, emptyFolders, current.skipped) ? before : undefined
+    if (shared === undefined) request.onNew?.()
     const createdAt = shared?.createdAt ?? environment.clock.now()
     const facts = {
       ...{ message: request.message, base, emptyFolders, skipped: current.skipped, createdAt },

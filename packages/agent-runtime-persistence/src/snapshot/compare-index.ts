@@ -17,18 +17,20 @@ export function findStale(files: WorkspaceFiles, indexFile: string): BytePath[] 
   const read = readIndex(indexFile)
   if (read === undefined) return undefined
   const stale: BytePath[] = []
+  const { data, second } = read
+  const view = new DataView(data.buffer, data.byteOffset, data.length)
   let folder: { path: BytePath; isReal: boolean } | undefined
   for (const entry of read.entries) {
     const slash = entry.path.lastIndexOf("/")
     const above = slash < 0 ? "" : entry.path.slice(0, slash)
     if (folder?.path !== above) folder = { path: above, isReal: files.isRealFolder(above) }
     const stat = folder.isReal ? lookAtDisk(files.resolve(entry.path)) : undefined
-    if (stat === undefined || !isSame(entry, stat, read.second)) stale.push(entry.path)
+    if (stat === undefined || !isSame(entry, view, stat, second)) stale.push(entry.path)
   }
   return stale
 }
 
-function readIndex(indexFile: string): { entries: readonly IndexEntry[]; second: number } | undefined {
+function readIndex(indexFile: string) {
   try {
     const second = Math.floor(statSync(indexFile).mtimeMs / 1000)
     const data = readFileSync(indexFile)
@@ -36,7 +38,7 @@ function readIndex(indexFile: string): { entries: readonly IndexEntry[]; second:
     const end = data.length - 20
     if (createHash("sha1").update(data.subarray(0, end)).digest().compare(data, end) !== 0) return undefined
     const { entries, isSplit, isSparse } = parseIndex(data)
-    return isSplit || isSparse || entries.some(isUnusual) ? undefined : { entries, second }
+    return isSplit || isSparse || entries.some(isUnusual) ? undefined : { data, entries, second }
   } catch {
     return undefined
   }
@@ -48,19 +50,19 @@ function isUnusual({ flags, mode }: IndexEntry): boolean {
 }
 
 /** Times to the nanosecond where the index has them; a file as young as the index may have changed after it. */
-function isSame({ bytes, at, mode }: IndexEntry, stat: Stats, indexSecond: number): boolean {
-  const changed = bytes.readUInt32BE(at)
-  const modified = bytes.readUInt32BE(at + 8)
+function isSame({ bytes, at, mode }: IndexEntry, view: DataView, stat: Stats, indexSecond: number): boolean {
+  const changed = view.getUint32(at)
+  const modified = view.getUint32(at + 8)
   if (changed >= indexSecond || modified >= indexSecond) return false
-  const size = bytes.readUInt32BE(at + 36)
+  const size = view.getUint32(at + 36)
   if (size === 0 && bytes.compare(emptyBlob, 0, 20, at + 40, at + 60) !== 0) return false
   return (
-    isTime(stat.ctimeMs, changed, bytes.readUInt32BE(at + 4)) &&
-    isTime(stat.mtimeMs, modified, bytes.readUInt32BE(at + 12)) &&
-    stat.ino % 2 ** 32 === bytes.readUInt32BE(at + 20) &&
+    isTime(stat.ctimeMs, changed, view.getUint32(at + 4)) &&
+    isTime(stat.mtimeMs, modified, view.getUint32(at + 12)) &&
+    stat.ino % 2 ** 32 === view.getUint32(at + 20) &&
     modeOf(stat) === mode &&
-    stat.uid === bytes.readUInt32BE(at + 28) &&
-    stat.gid === bytes.readUInt32BE(at + 32) &&
+    stat.uid === view.getUint32(at + 28) &&
+    stat.gid === view.getUint32(at + 32) &&
     stat.size % 2 ** 32 === size
   )
 }

@@ -38,7 +38,7 @@ export interface ScanContext {
   readonly follower?: FolderFollower | undefined
   /** At the first snapshot in a repository: files of the last tree by folder, and those whose content must be read. */
   readonly seeded?: {
-    readonly byFolder: ReadonlyMap<BytePath, ReadonlySet<BytePath>>
+    readonly byFolder: ReadonlyMap<BytePath, { has(name: BytePath): boolean }>
     readonly stale: Promise<BytePath[]>
   }
 }

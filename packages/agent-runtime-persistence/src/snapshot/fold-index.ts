@@ -15,7 +15,7 @@ const namePrefix = "index-"
 
 /** Writes a new index, which the caller makes durable, and changes the state to use it. The state's last tree must hold exactly index and overlay. */
 export function foldIndex(store: string, state: ScanState): void {
-  const old = state.seed ?? (state.indexFile === null ? [] : readIndex(join(store, state.indexFile)))
+  const old = state.seed?.() ?? (state.indexFile === null ? [] : readIndex(join(store, state.indexFile)))
   delete state.seed
   state.indexFile = writeIndexFile(store, formatIndex(merge(old, state.overlay)))
   state.indexTree = state.lastTree

@@ -34,17 +34,27 @@ export interface ParsedIndex {
 
 /** Parses an index with SHA-1 ids, or throws `CORRUPT`. */
 export function parseIndex(data: Buffer): ParsedIndex {
+  const entries: IndexEntry[] = []
+  const rest = visitIndex(data, (path, at, mode, flags) => entries.push({ path, mode, bytes: data, at, flags }))
+  return { entries, ...rest }
+}
+
+/** As `parseIndex`, but hands over the entries one by one: an object for each is what takes long in a large index. */
+export function visitIndex(
+  data: Buffer,
+  visit: (path: BytePath, at: number, mode: number, flags: number) => void,
+): Omit<ParsedIndex, "entries"> {
   if (data.length < 32 || data.toString("latin1", 0, 4) !== "DIRC") throw corrupt("no index header")
   const version = data.readUInt32BE(4)
   const count = data.readUInt32BE(8)
   if (version < 2 || version > 4) throw corrupt(`index version ${version}`)
-  const entries: IndexEntry[] = []
   const text = data.toString("latin1") // cutting names out of one string is much cheaper than asking the buffer for each
   let at = 12
   let previous = ""
   for (let i = 0; i < count; i++) {
-    const flags = data.readUInt16BE(at + 60)
-    const extended = (flags & 0x4000) !== 0 ? data.readUInt16BE(at + 62) : 0
+    if (at + 62 > data.length) throw corrupt("it ends too early")
+    const flags = readShort(data, at + 60)
+    const extended = (flags & 0x4000) !== 0 ? readShort(data, at + 62) : 0
     const name = at + ((flags & 0x4000) !== 0 ? 64 : 62)
     let path: string
     let next: number
@@ -60,16 +70,15 @@ export function parseIndex(data: Buffer): ParsedIndex {
       next = at + ((end - at + 8) & ~7)
     }
     previous = path
-    entries.push({
-      path,
-      mode: data.readUInt32BE(at + 24),
-      bytes: data,
-      at,
-      flags: flags | (extended << 16),
-    })
+    visit(path, at, (readShort(data, at + 24) << 16) | readShort(data, at + 26), flags | (extended << 16))
     at = next
   }
-  return { entries, ...readExtensions(data, at) }
+  return readExtensions(data, at)
+}
+
+/** Called for every entry, where the buffer's own method is slow. */
+function readShort(data: Buffer, at: number): number {
+  return ((data[at] as number) << 8) | (data[at + 1] as number)
 }
 
 function readExtensions(data: Buffer, start: number): Omit<ParsedIndex, "entries"> {
@@ -125,12 +134,12 @@ export function idOf({ bytes, at }: IndexEntry): string {
 }
 
 /** Seconds of the newest of change and modification time. */
-export function newestSecondOf({ bytes, at }: IndexEntry): number {
+export function newestSecondOf({ bytes, at }: Pick<IndexEntry, "bytes" | "at">): number {
   return Math.max(bytes.readUInt32BE(at), bytes.readUInt32BE(at + 8))
 }
 
 /** Modulo 2^32. */
-export function sizeOf({ bytes, at }: IndexEntry): number {
+export function sizeOf({ bytes, at }: Pick<IndexEntry, "bytes" | "at">): number {
   return bytes.readUInt32BE(at + 36)
 }
 

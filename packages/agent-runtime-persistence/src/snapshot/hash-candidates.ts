@@ -47,7 +47,7 @@ export async function hashCandidates(paths: Iterable<BytePath>, options: HashOpt
   const changes = new Map<BytePath, FileEntry | null>()
   const seen = new Map<BytePath, KnownFile | "gone">()
   const skipped = new Map<BytePath, SkipReason>()
-  const sorted = [...paths].sort()
+  const sorted = [...paths].filter((path) => !isKnown(path)).sort()
   // Their folders are read together, not one after the other.
   await Promise.all(sorted.slice(0, 1000).map((path) => findEntry(reader, state.lastTree, path)))
   let growth = 0
@@ -69,7 +69,7 @@ export async function hashCandidates(paths: Iterable<BytePath>, options: HashOpt
       if (old?.id !== present.file.id || old.mode !== present.file.mode) {
         changes.set(path, present.file)
       }
-      if (present.data !== undefined && old?.id !== present.file.id) await add(present.file.id, present.data)
+      if (old?.id !== present.file.id) await add(present.file.id, present.data)
     }
     if (monotonicNow() - lastYield > 15) {
       options.onProgress?.(done, sorted.length)
@@ -80,16 +80,20 @@ export async function hashCandidates(paths: Iterable<BytePath>, options: HashOpt
   options.onProgress?.(sorted.length, sorted.length)
   return { changes, seen, skipped, growth }
 
-  function look(path: BytePath) {
+  /** Whether the file is as the last snapshot saw it, which then holds it: nothing of the store need be read for it. */
+  function isKnown(path: BytePath): boolean {
     const known = state.overlay.get(path)
+    if (typeof known !== "object" || !isSettled(known.stat, known.seenAt) || options.isOver()) return false
     const seenAt = now()
-    if (typeof known === "object") {
-      const found = files.look(path)
-      if (found.kind === "file" && found.stat === known.stat && isSettled(known.stat, known.seenAt)) {
-        // Seen again now: so that it is settled one day for git's index too, and no longer looked at each time.
-        return { kind: "file" as const, file: { ...known, seenAt }, data: undefined }
-      }
-    }
+    const found = files.look(path)
+    if (found.kind !== "file" || found.stat !== known.stat) return false
+    // Seen again now: so that it is settled one day for git's index too, and no longer looked at each time.
+    seen.set(path, { ...known, seenAt })
+    return true
+  }
+
+  function look(path: BytePath) {
+    const seenAt = now()
     const content = files.read(path)
     if (content.kind !== "content") return content
     const id = objectId("blob", content.data)

@@ -5,7 +5,7 @@
  */
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { type Answer, type BatchProcess, startBatchProcess } from "./batch-process.js"
-import { type IndexEntry, idAt } from "./git-index.js"
+import { idAt } from "./git-index.js"
 import { emptyTree, type ObjectType, parseTree, type TreeEntry } from "./git-objects.js"
 import type { Git } from "./git-process.js"
 import { createPackReader } from "./pack-reader.js"
@@ -17,8 +17,8 @@ export interface ObjectReader {
   get(id: string, type: ObjectType): Promise<Buffer>
   /** Type and size without the content. */
   describe(ids: readonly string[]): Promise<({ type: ObjectType; size: number } | undefined)[]>
-  /** Sizes modulo 2^32 of the objects some index names, and -1 for those that are missing: all in one go. */
-  sizes(entries: readonly Pick<IndexEntry, "bytes" | "at">[]): Promise<Float64Array>
+  /** Sizes modulo 2^32 of the objects of an index, by where entries start, and -1 for those that are missing: all in one go. */
+  sizes(index: Buffer, starts: Uint32Array): Promise<Float64Array>
   /** Names of a folder. The map is shared: do not change it. */
   tree(id: string): Promise<ReadonlyMap<string, TreeEntry>>
   /** Remembers a tree that was just written. */
@@ -112,10 +112,10 @@ export function createObjectReader(git: Git, packFolder: string): ObjectReader {
         return isKnown ? { type, size: Number(size) } : undefined
       })
     },
-    async sizes(entries) {
+    async sizes(index, starts) {
       const args = [...smallWindows, "cat-file", "--batch-check=%(objectsize)", "--buffer"]
-      const { stdout } = await git.run(args, { input: formatIds(entries) })
-      return parseSizes(stdout, entries.length)
+      const { stdout } = await git.run(args, { input: formatIds(index, starts) })
+      return parseSizes(stdout, starts.length)
     },
     async tree(id) {
       return trees.get(id) ?? (await readTree(id))
@@ -137,12 +137,12 @@ export function createObjectReader(git: Git, packFolder: string): ObjectReader {
 const digits = Buffer.from("0123456789abcdef", "latin1")
 
 /** One id in hexadecimal digits per line. */
-function formatIds(entries: readonly Pick<IndexEntry, "bytes" | "at">[]): Buffer {
-  const lines = Buffer.allocUnsafe(entries.length * 41)
+function formatIds(index: Buffer, starts: Uint32Array): Buffer {
+  const lines = Buffer.allocUnsafe(starts.length * 41)
   let to = 0
-  for (const { bytes, at } of entries) {
+  for (const at of starts) {
     for (let from = at + idAt; from < at + idAt + 20; from++) {
-      const byte = bytes[from] as number
+      const byte = index[from] as number
       lines[to++] = digits[byte >> 4] as number
       lines[to++] = digits[byte & 15] as number
     }

@@ -25,6 +25,8 @@ export interface RestoreOptions {
 
 /** Steps of a larger transaction around the files. They run under the store's lock; if one throws, the restore stops there. */
 export interface RestoreHooks {
+  /** Told as soon as the files are known to be none of the newest snapshot's. Must not throw. */
+  readonly onNew?: () => void
   /** The plan and the safety snapshot are there, nothing was touched yet. */
   readonly onPrepared?: (prepared: PreparedRestore) => Promise<void>
   /** All files were written and verified; the note of the restore is still on disk, so a crash in here is settled later. */
@@ -45,7 +47,7 @@ export interface RestoreOutcome extends AppliedRestore {
 export async function prepareRestore(
   session: StoreSession,
   commit: string,
-  options: RestoreOptions & Pick<PlanOptions, "between">,
+  options: RestoreOptions & Pick<PlanOptions, "between"> & Pick<RestoreHooks, "onNew">,
 ): Promise<PreparedRestore> {
   const { environment } = session
   const target = await findCommit(environment, commit)
@@ -134,7 +136,11 @@ export async function settleRestore(
   return await closeNote(session, journal.id, { ...applied, ...prepared }, hooks)
 }
 
-async function takeSafety(session: StoreSession, options: RestoreOptions, alsoCapture: BytePath[]): Promise<Snapshot> {
+async function takeSafety(
+  session: StoreSession,
+  options: RestoreOptions & Pick<RestoreHooks, "onNew">,
+  alsoCapture: BytePath[],
+): Promise<Snapshot> {
   const snapshot = await session.captureLocked({
     message: options.message ?? "before restore",
     exact: options.exact ?? true,
@@ -143,6 +149,7 @@ async function takeSafety(session: StoreSession, options: RestoreOptions, alsoCa
     share: true,
     temporary: options.temporary ?? false,
     timeBudgetMs: Number.POSITIVE_INFINITY,
+    ...(options.onNew && { onNew: options.onNew }),
     ...(options.exact === false && session.watcher === undefined ? { hints: alsoCapture } : {}),
     ...(options.safetyCheckpointId === undefined ? {} : { checkpointId: options.safetyCheckpointId }),
   })

@@ -33,8 +33,8 @@ export type Overlay = KnownFile | "gone" | "ignored"
 export interface ScanState {
   /** Name of the index file in the store, or null before the first one. */
   indexFile: string | null
-  /** Entries of the first index, until it is written. */
-  seed?: readonly WritableEntry[]
+  /** Reads the entries of the first index, until it is written. */
+  seed?: () => readonly WritableEntry[]
   /** The tree whose files the index lists. */
   indexTree: string
   lastCommit: string | null

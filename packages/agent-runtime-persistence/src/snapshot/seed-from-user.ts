@@ -4,7 +4,8 @@
  */
 import { readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { type BytePath, foldersAbove, nameOf, parentOf } from "./byte-path.js"
+import { type BytePath, foldersAbove, parentOf } from "./byte-path.js"
+import { FolderNames } from "./folder-names.js"
 import {
   assumeUnchanged,
   type IndexEntry,
@@ -14,6 +15,7 @@ import {
   parseIndex,
   sizeOf,
   unusual,
+  visitIndex,
 } from "./git-index.js"
 import { formatTree, objectId, type TreeEntry, treeMode } from "./git-objects.js"
 import type { Git } from "./git-process.js"
@@ -22,15 +24,20 @@ import type { ObjectReader } from "./object-reader.js"
 import { mayConvert, type UserRepository } from "./user-repository.js"
 
 export interface Seed {
-  readonly entries: readonly IndexEntry[]
+  /** Made when asked for: most first snapshots never need an object for each file. */
+  readonly readEntries: () => readonly IndexEntry[]
+  /** The index, and where in it each of the entries starts. */
+  readonly data: Buffer
+  readonly starts: Uint32Array
   readonly tree: string
   /** Trees the user's repository does not have. */
   readonly newTrees: ReadonlyMap<string, Buffer>
-  readonly byFolder: ReadonlyMap<BytePath, ReadonlySet<BytePath>>
+  readonly byFolder: ReadonlyMap<BytePath, FolderNames>
   /** Files of which the index does not say anything certain: their content must be read. */
   readonly uncertain: BytePath[]
-  /** The index as it is, where its entries are exactly these and git may scan with it. */
-  readonly whole: Buffer | undefined
+  /** Whether the index as it is has exactly these entries, and git may scan with it. */
+  readonly isWhole: boolean
+  readonly hasAttributes: boolean
 }
 
 export interface SeedOptions {
@@ -43,53 +50,62 @@ export interface SeedOptions {
 
 /** The user's index, cleaned; undefined when it can't be trusted or used. */
 export function readSeed({ repository, rules }: Pick<SeedOptions, "repository" | "rules">): Seed | undefined {
-  const index = readUserIndex(repository)
-  if (index === undefined) return undefined
   const prefix = repository.prefix === "" ? "" : `${repository.prefix}/`
   const touched = new Set<BytePath>()
-  const entries: IndexEntry[] = []
   const uncertain: BytePath[] = []
-  const byFolder = new Map<BytePath, Set<BytePath>>()
+  const byFolder = new Map<BytePath, FolderNames>()
   const excludedFolders = new Map<BytePath, boolean>()
   let isWhole = prefix === ""
+  let hasAttributes = false
   // Entries are sorted, so most of them are in the folder of the one before.
-  let folder = { path: "?", isExcluded: false, names: new Set<BytePath>() }
-  for (const entry of index.parsed.entries) {
-    if (!entry.path.startsWith(prefix)) continue
-    const path = prefix === "" ? entry.path : entry.path.slice(prefix.length)
+  let folder = { path: "/", isExcluded: false, names: new FolderNames() }
+  const index = readUserIndex(repository, (entry, fullPath, mode, flags, second) => {
+    if (!fullPath.startsWith(prefix)) return false
+    const path = prefix === "" ? fullPath : fullPath.slice(prefix.length)
     const slash = path.lastIndexOf("/")
-    const above = slash < 0 ? "" : path.slice(0, slash)
-    if (above !== folder.path) {
-      const names = byFolder.get(above) ?? new Set()
-      folder = { path: above, isExcluded: isFolderExcluded(above, rules, excludedFolders), names }
-    }
-    if (isPlain(entry) && !folder.isExcluded && !rules.isExcluded(path, false)) {
-      entries.push(prefix === "" ? entry : { ...entry, path })
-      if (folder.names.size === 0) byFolder.set(above, folder.names)
-      folder.names.add(path.slice(slash + 1))
-      const isAssumed = (entry.flags & assumeUnchanged) !== 0
-      if (isAssumed) isWhole = false
-      if (isAssumed || isRacy(entry, index.second)) uncertain.push(path)
-    } else {
+    if (slash !== folder.path.length || !path.startsWith(folder.path)) folder = enter(path.slice(0, Math.max(slash, 0)))
+    if (!isPlain(mode, flags) || folder.isExcluded || rules.isExcluded(path, false)) {
       isWhole = false
       for (const one of ["", ...foldersAbove(path)]) touched.add(one)
+      return false
     }
-  }
-  if (entries.length === 0) return undefined
+    const name = path.slice(slash + 1)
+    folder.names.add(name)
+    if (name === ".gitattributes") hasAttributes = true
+    const isAssumed = (flags & assumeUnchanged) !== 0
+    if (isAssumed) isWhole = false
+    if (isAssumed || newestSecondOf(entry) >= second - 1) uncertain.push(path)
+    return true
+  })
+  if (index === undefined || index.starts.length === 0) return undefined
+  const { data, starts, parsed } = index
+  const readEntries = () => selectEntries(data, starts, prefix.length)
   const newTrees = new Map<string, Buffer>()
   const isSame = prefix === "" && touched.size === 0
-  const tree = (isSame ? index.parsed.rootTree : undefined) ?? buildTree(entries, listKnown(), newTrees)
-  return { entries, tree, newTrees, byFolder, uncertain, whole: isWhole ? index.data : undefined }
+  const tree = (isSame ? parsed.rootTree : undefined) ?? buildTree(readEntries(), listKnown(parsed), newTrees)
+  return { readEntries, data, starts, tree, newTrees, byFolder, uncertain, isWhole, hasAttributes }
+
+  function enter(path: BytePath) {
+    const names = byFolder.get(path) ?? new FolderNames()
+    byFolder.set(path, names)
+    return { path, isExcluded: isFolderExcluded(path, rules, excludedFolders), names }
+  }
 
   /** Trees of folders all of whose entries were taken. */
-  function listKnown(): Map<BytePath, string> {
+  function listKnown({ readTrees }: Pick<ParsedIndex, "readTrees">): Map<BytePath, string> {
     const known = new Map<BytePath, string>()
-    for (const [path, id] of (index as UserIndex).parsed.readTrees()) {
+    for (const [path, id] of readTrees()) {
       const inner = path === repository.prefix ? "" : path.startsWith(prefix) ? path.slice(prefix.length) : undefined
       if (inner !== undefined && !touched.has(inner)) known.set(inner, id)
     }
     return known
   }
+}
+
+function selectEntries(data: Buffer, starts: Uint32Array, prefixLength: number): IndexEntry[] {
+  let next = 0
+  const entries = parseIndex(data).entries.filter(({ at }) => at === starts[next] && ++next > 0)
+  return prefixLength === 0 ? entries : entries.map((entry) => ({ ...entry, path: entry.path.slice(prefixLength) }))
 }
 
 /** Whether borrowing from this repository can work at all. */
@@ -101,31 +117,41 @@ export function canSeedFrom(repository: UserRepository, config: ReadonlyMap<stri
 
 interface UserIndex {
   readonly data: Buffer
-  readonly parsed: ParsedIndex
-  /** When it was written. */
-  readonly second: number
+  /** Where the entries start that were taken. */
+  readonly starts: Uint32Array
+  readonly parsed: Omit<ParsedIndex, "entries">
 }
 
-function readUserIndex(repository: UserRepository): UserIndex | undefined {
+type Take = (
+  entry: { readonly bytes: Buffer; readonly at: number },
+  path: BytePath,
+  mode: number,
+  flags: number,
+  /** When the index was written. */
+  second: number,
+) => boolean
+
+function readUserIndex(repository: UserRepository, take: Take): UserIndex | undefined {
   const file = join(repository.gitDirectory, "index")
   try {
-    const stat = statSync(file)
+    const second = Math.floor(statSync(file).mtimeMs / 1000)
     const data = readFileSync(file)
-    const parsed = parseIndex(data)
-    return parsed.isSplit || parsed.isSparse ? undefined : { data, parsed, second: Math.floor(stat.mtimeMs / 1000) }
+    const starts = new Uint32Array(data.length >> 6) // no entry is shorter than 64 bytes
+    let count = 0
+    const entry = { bytes: data, at: 0 }
+    const parsed = visitIndex(data, (path, at, mode, flags) => {
+      entry.at = at
+      if (take(entry, path, mode, flags, second)) starts[count++] = at
+    })
+    return parsed.isSplit || parsed.isSparse ? undefined : { data, parsed, starts: starts.subarray(0, count) }
   } catch {
     return undefined // no index, or one we do not understand: look at everything
   }
 }
 
 /** Unmerged, sparse, intended and submodule entries say nothing certain about a file's content. */
-function isPlain(entry: IndexEntry): boolean {
-  const isFile = entry.mode === 0o100644 || entry.mode === 0o100755 || entry.mode === 0o120000
-  return isFile && (entry.flags & unusual) === 0
-}
-
-function isRacy(entry: IndexEntry, indexSecond: number): boolean {
-  return newestSecondOf(entry) >= indexSecond - 1
+function isPlain(mode: number, flags: number): boolean {
+  return (mode === 0o100644 || mode === 0o100755 || mode === 0o120000) && (flags & unusual) === 0
 }
 
 function isFolderExcluded(folder: BytePath, rules: IgnoreRules, known: Map<BytePath, boolean>): boolean {
@@ -142,18 +168,21 @@ function isFolderExcluded(folder: BytePath, rules: IgnoreRules, known: Map<ByteP
  * Git may have changed bytes between disk and object (line ends, filters, encodings). A size that differs gives most
  * away; for filters, which may keep the size, git's attributes are asked. Objects must be borrowed before.
  */
-export async function findConverted(entries: readonly IndexEntry[], options: SeedOptions): Promise<BytePath[]> {
-  const [sizes, filtered] = await Promise.all([options.reader.sizes(entries), listFiltered(entries, options)])
-  const converted = entries.filter((entry, i) => sizes[i] !== sizeOf(entry) || filtered.has(entry.path))
+export async function findConverted(seed: Seed, options: SeedOptions): Promise<BytePath[]> {
+  const { data, starts } = seed
+  const [sizes, filtered] = await Promise.all([options.reader.sizes(data, starts), listFiltered(seed, options)])
+  const isSame = starts.every((at, i) => sizes[i] === sizeOf({ bytes: data, at }))
+  if (isSame && filtered.size === 0) return []
+  const converted = seed.readEntries().filter((entry, i) => sizes[i] !== sizeOf(entry) || filtered.has(entry.path))
   return converted.map(({ path }) => path)
 }
 
-async function listFiltered(entries: readonly IndexEntry[], options: SeedOptions): Promise<Set<BytePath>> {
+async function listFiltered(seed: Seed, options: SeedOptions): Promise<Set<BytePath>> {
   const { git, repository, userConfig } = options
   const hasAttributes =
+    seed.hasAttributes ||
     mayConvert(userConfig) ||
     userConfig.has("core.attributesfile") ||
-    entries.some((entry) => nameOf(entry.path) === ".gitattributes") ||
     statSync(join(repository.commonDirectory, "info/attributes"), { throwIfNoEntry: false }) !== undefined
   if (!hasAttributes && repository.prefix === "") return new Set()
   const prefix = repository.prefix === "" ? "" : `${repository.prefix}/`
@@ -166,7 +195,13 @@ async function listFiltered(entries: readonly IndexEntry[], options: SeedOptions
     {
       gitDirectory: repository.gitDirectory,
       workTree: repository.root,
-      input: Buffer.from(entries.map((entry) => `${prefix}${entry.path}\0`).join(""), "latin1"),
+      input: Buffer.from(
+        seed
+          .readEntries()
+          .map((entry) => `${prefix}${entry.path}\0`)
+          .join(""),
+        "latin1",
+      ),
     },
   )
   const filtered = new Set<BytePath>()

@@ -63,6 +63,8 @@ export interface CaptureOptions {
   /** For `captureIfChanged`: compare with this snapshot instead of the newest one. */
   readonly since?: string
   readonly timeBudgetMs?: number
+  /** Told as soon as a new snapshot is known to be needed, before it is on disk. Must not throw. */
+  readonly onNew?: () => void
 }
 
 export interface SnapshotFile {

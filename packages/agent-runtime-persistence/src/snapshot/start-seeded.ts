@@ -37,11 +37,11 @@ export function startSeeded(
     reader.keepTree(id, data)
   }
   const { state } = context
-  state.seed = seed.entries
-  if (seed.whole !== undefined) state.indexFile = writeIndexFile(store, seed.whole)
+  state.seed = seed.readEntries
+  if (seed.isWhole) state.indexFile = writeIndexFile(store, seed.data)
   state.indexTree = seed.tree
   state.lastTree = seed.tree
-  state.fileCount = seed.entries.length
+  state.fileCount = seed.starts.length
   const stale = listUncertain({ ...environment, repository, rules: context.rules }, seed, comparing).then((paths) => {
     if (fileVersion(indexFile) === version) return paths
     // Git and we may have read two different ones: the whole snapshot is begun again, without it.
@@ -52,7 +52,7 @@ export function startSeeded(
 }
 
 async function listUncertain(options: SeedOptions, seed: Seed, comparing: Promise<BytePath[]>): Promise<BytePath[]> {
-  const [stale, converted] = await Promise.all([comparing, findConverted(seed.entries, options)])
+  const [stale, converted] = await Promise.all([comparing, findConverted(seed, options)])
   const isKnown = (path: BytePath) => seed.byFolder.get(parentOf(path))?.has(nameOf(path)) === true
   return [...stale.filter(isKnown), ...converted, ...seed.uncertain]
 }

@@ -40,12 +40,12 @@ const longestMs = 24 * 60 * 60_000
 /** Last value wins, keys in lower case. Empty where git can't tell. */
 export async function readUserConfig(options: ReadUserConfigOptions): Promise<ReadonlyMap<string, string>> {
   const { git, repository, homeDirectory, environment, program } = options
-  const names = [repository?.gitDirectory, homeDirectory, environment["XDG_CONFIG_HOME"], environment["PATH"], program]
-  const question = JSON.stringify(names)
+  const found = findProgram(program ?? "git", environment["PATH"])
+  const question = JSON.stringify([repository?.gitDirectory, homeDirectory, environment["XDG_CONFIG_HOME"], found])
   const kept = readKept(options.cacheFile)
   const age = options.now() - (kept?.readAt ?? 0)
   if (kept?.question === question && age >= 0 && age < longestMs && areSame(kept.files)) return new Map(kept.settings)
-  const known = listKnownFiles(options)
+  const known = listKnownFiles(options, found)
   const before = known?.map(versionOf)
   const { stdout, exitCode } = await git.run(["config", "--list", "--show-origin", "--includes", "-z"], {
     ...(repository === undefined ? {} : { gitDirectory: repository.gitDirectory }),
@@ -90,8 +90,7 @@ function parseList(stdout: Buffer, homeDirectory: string | undefined) {
 }
 
 /** Where git looks for settings, there or not; undefined when that can't be told. */
-function listKnownFiles({ repository, homeDirectory, environment, program }: ReadUserConfigOptions) {
-  const found = findProgram(program ?? "git", environment["PATH"])
+function listKnownFiles({ repository, homeDirectory, environment }: ReadUserConfigOptions, found: string | undefined) {
   if (found === undefined || homeDirectory === undefined) return undefined
   const places = [found, realpathSync(found)].map((path) => resolve(dirname(path), "../etc/gitconfig"))
   const configHome = environment["XDG_CONFIG_HOME"] || join(homeDirectory, ".config")
