@@ -44,6 +44,8 @@ export interface Context {
 export interface OpenOptions {
   /** False: what died is left as it is, to be looked at. */
   readonly recover?: boolean
+  /** A checkpoint is taken right away. */
+  readonly isForCheckpoint?: boolean
 }
 
 export interface ContextParts {

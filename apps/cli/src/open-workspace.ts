@@ -14,7 +14,10 @@ import { type Context, ensureStateDirectory, type OpenOptions } from "./context.
 import type { Machine } from "./machine.js"
 import { oneLine, plural } from "./output/text.js"
 
-export async function openWorkspace(context: Context, { recover = true }: OpenOptions): Promise<Runtime> {
+export async function openWorkspace(
+  context: Context,
+  { recover = true, isForCheckpoint = false }: OpenOptions,
+): Promise<Runtime> {
   const { flags, machine, workspacePath, stateDirectory, progress } = context
   const { config } = readSettings(context)
   ensureStateDirectory(stateDirectory)
@@ -27,7 +30,7 @@ export async function openWorkspace(context: Context, { recover = true }: OpenOp
     homeDirectory: machine.homeDirectory,
     clock: machine.clock,
     ...(db && { db }),
-    recover,
+    ...{ recover, isForCheckpoint },
     onWarning: context.warn,
     onProgress: (done, total, what = "Reading files") => progress.report(what, done, total),
   })

@@ -12,7 +12,6 @@ import {
   openSnapshotStore,
   openStore,
   type RecoverResult,
-  readGitFacts,
   readGitSignature,
   recoverAll,
   type SnapshotStore,
@@ -21,6 +20,7 @@ import {
   type TimeTravelContext,
 } from "@ku0/agent-runtime-persistence"
 import { type Config, resolveConfig } from "./config.js"
+import { createGitReader } from "./git-reader.js"
 import { placesIn } from "./state-directory.js"
 
 export interface OpenRuntimeOptions {
@@ -40,6 +40,8 @@ export interface OpenRuntimeOptions {
   readonly onProgress?: (done: number, total: number, what?: string) => void
   /** False: leave sessions that died as they are. */
   readonly recover?: boolean
+  /** A checkpoint of the workspace is taken right away: git tells its facts while the rest is opened. */
+  readonly isForCheckpoint?: boolean
 }
 
 export interface Runtime extends TimeTravelContext {
@@ -83,7 +85,11 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
   const content = db.startsWith("sqlite:")
     ? createArtifactContent({ folder: artifactFolder(artifacts, db, stateDirectory), clock })
     : undefined
-  const store: Store = await openStore(db, { clock, ...(content && { artifactContent: content }) })
+  const git = createGitReader({ workspacePath, environment, isEarly: options.isForCheckpoint === true })
+  const store: Store = await openStore(db, { clock, ...(content && { artifactContent: content }) }).catch((error) => {
+    git.stop()
+    throw error
+  })
   const opened = new Map<string, Promise<SnapshotStore>>()
 
   function snapshots(path: string): Promise<SnapshotStore> {
@@ -107,12 +113,11 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
     return noted
   }
 
-  const readGit = (path = workspacePath) => readGitFacts({ workspacePath: path, environment })
   const told = options.onWarning && { onWarning: options.onWarning }
   const manager = createCheckpointManager({
     store,
     snapshots,
-    gitFacts: readGit,
+    gitFacts: git.takeFacts,
     gitSignature: readGitSignature,
     retention: { keep: config["checkpoint.retention"] },
     ...(config["handoff.path"] !== "" && {
@@ -153,6 +158,7 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
   }
 
   async function close(): Promise<void> {
+    git.stop()
     const results = await Promise.allSettled([...opened.values()].map(async (one) => (await one).close()))
     await store.close()
     for (const result of results) if (result.status === "rejected") throw result.reason
@@ -169,7 +175,7 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
       environment,
       recovered,
       findCurrentSession,
-      readGit,
+      readGit: git.readFacts,
       collectGarbage: collect,
       cleanupSessions: (request) => cleanupSessions(store, request),
       close,

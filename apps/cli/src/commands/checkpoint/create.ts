@@ -27,7 +27,7 @@ export const createCommand: Command = {
   exits: ["NOT_FOUND", "SESSION_RUNNING", "CONFLICT"],
   async run(context, input) {
     const state = await readState(context, input.option("state"))
-    const runtime = await context.openRuntime()
+    const runtime = await context.openRuntime({ isForCheckpoint: true })
     const session = (await findSession(context)) ?? (await startSession(context, runtime))
     const checkpoint = (await runtime.manager.take({
       sessionId: session.id,
