@@ -77,7 +77,7 @@ function warmUp(dist) {
     encoding: "utf8",
   })
   if (status !== 0) throw new Error(`The program could not be warmed up: ${stderr}`)
-  return ["program", "lists"].map((name) => join(dist, `${name}-${process.versions.v8}.cache`))
+  return ["program", "lists", "create"].map((name) => join(dist, `${name}-${process.versions.v8}.cache`))
 }
 
 /** A package in files of its own, each loaded when it is needed. esbuild splits ES modules only; the rest is one step more. */
@@ -120,7 +120,7 @@ function elsewhere(files) {
 function withLateModules(code) {
   const late = code.replace(/(\b\w+)=(?:__)?require\("(node:[\w/]+)"\)(?=[,;])/g, '$1=__late("$2")')
   if (late === code) return code
-  const helper = "const __late=(id)=>new Proxy({},{get:(_,key)=>require(id)[key]});"
+  const helper = "const __late=(id,found)=>new Proxy({},{get:(_,key)=>(found??=require(id))[key]});"
   const [first, ...rest] = late.split("\n")
   return first.startsWith("#!") ? [first, helper + rest.join("\n")].join("\n") : helper + late
 }

@@ -10,8 +10,9 @@ const file = join(__dirname, "program.cjs")
 
 function readCache() {
   try {
-    // what a list needs is less to read than what all commands need
-    const name = process.argv.slice(2, 5).includes("list") ? "lists" : "program"
+    // what one of these needs is less to read than what all commands need
+    const words = process.argv.slice(2, 5)
+    const name = words.includes("list") ? "lists" : words.includes("create") ? "create" : "program"
     return readFileSync(join(__dirname, `${name}-${process.versions.v8}.cache`))
   } catch {
     return undefined // built with another Node: the program is compiled as any other

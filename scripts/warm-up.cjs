@@ -1,15 +1,15 @@
 /**
  * Runs commands of a built program and writes V8's code caches beside it: `node warm-up.cjs DIST`. One holds what lists
- * need, which is less to read at their start; the other what all of the commands here need.
+ * need, one what a checkpoint needs, which is less to read at their start; the other what all of the commands here need.
  */
 const { spawnSync } = require("node:child_process")
 const { mkdtempSync, rmSync, writeFileSync } = require("node:fs")
 const { tmpdir } = require("node:os")
 const { join } = require("node:path")
 
-const [node, self, dist, given] = process.argv
-const lists = ["checkpoint list", "session list"]
-const all = ["checkpoint create -q", "checkpoint create -q", ...lists, "checkpoint show 1", "checkpoint diff 1"]
+const [node, self, dist, given, which] = process.argv
+const parts = { lists: ["checkpoint list", "session list"], create: ["checkpoint create"] }
+const all = ["checkpoint create -q", ...parts.create, ...parts.lists, "checkpoint show 1", "checkpoint diff 1"]
 
 async function run(folder, commands, name) {
   process.env.KEEPUP_WARM_UP = "1"
@@ -30,14 +30,18 @@ async function warmUp() {
   const folder = mkdtempSync(join(tmpdir(), "keepup-warm-up-"))
   try {
     writeFileSync(join(folder, "a.txt"), "one\n")
+    spawnSync("git", ["init", "-q"], { cwd: folder })
     await run(folder, all, "program")
-    // a process of its own: what this one has compiled would be part of it
-    const { status, stderr } = spawnSync(node, [self, dist, folder], { encoding: "utf8" })
-    if (status !== 0) throw new Error(`The lists could not be warmed up: ${stderr}`)
+    writeFileSync(join(folder, "a.txt"), "two\n")
+    for (const name of Object.keys(parts)) {
+      // a process of its own: what this one has compiled would be part of it
+      const { status, stderr } = spawnSync(node, [self, dist, folder, name], { encoding: "utf8" })
+      if (status !== 0) throw new Error(`${name} could not be warmed up: ${stderr}`)
+    }
   } finally {
     for (const path of [folder, `${folder}-state`]) rmSync(path, { recursive: true, force: true })
   }
 }
 
 if (given === undefined) warmUp()
-else run(given, lists, "lists")
+else run(given, parts[which], which)
