@@ -21,6 +21,7 @@ import {
 import type { HandoffKeeper } from "../handoff/keep-handoff.js"
 import type { SnapshotStore } from "../snapshot/snapshot-store.js"
 import type { Store } from "../store/open-store.js"
+import type { SqlRunner } from "../store/sql-driver.js"
 import { defaultRetention, planPrune, type RetentionPolicy } from "./checkpoint-retention.js"
 import { listBranchPoints, listPrunable, type PruneResult, pruneCheckpoints } from "./prune-checkpoints.js"
 
@@ -57,6 +58,8 @@ export interface TakeCheckpointOptions {
   readonly snapshot?: Snapshot
   /** What `expectGit` gave when the capture of those files began. */
   readonly git?: ExpectedGit
+  /** What stands or falls with it: done after it, in the same transaction. */
+  readonly alongside?: (tx: SqlRunner) => Promise<void>
   /** False: take none if neither the log nor the files changed since the newest one. */
   readonly allowEmpty?: boolean
 }
@@ -124,7 +127,7 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
   /** Files and git facts together. */
   async function captureAll(session: Session, id: CheckpointId, request: TakeCheckpointOptions, since?: Checkpoint) {
     const expected = request.git ?? expectGit(session.workspacePath)
-    const files = await captureFiles(session, id, request, since)
+    const files = await captureFiles(session, id, request, since, expected.start)
     return [files, await expected.finish(files)] as const
   }
 
@@ -158,12 +161,13 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
     id: CheckpointId,
     request: TakeCheckpointOptions,
     since: Checkpoint | undefined,
+    onNew: () => void,
   ) {
     if (request.snapshot !== undefined) return { snapshot: request.snapshot }
     if (options.snapshots === undefined) return { snapshot: null }
     try {
       const source = await options.snapshots(session.workspacePath)
-      const wanted = { message: messageOf(request), checkpointId: id, share: true }
+      const wanted = { message: messageOf(request), checkpointId: id, share: true, onNew }
       const known = since?.snapshot?.commit
       if (known !== undefined && (await isOnlyHandoff(source, known, session))) return "unchanged" as const
       const snapshot = await (known === undefined

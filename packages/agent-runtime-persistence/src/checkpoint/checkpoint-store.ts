@@ -27,10 +27,19 @@ const insertRow = `INSERT INTO session_checkpoints
    git_untracked, git_operation, snapshot, host, pinned, size_bytes, metadata, created_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
-export function createCheckpointStore(context: StoreContext): CheckpointStore {
+export interface KeepCheckpointOptions extends CreateCheckpointOptions {
+  /** What stands or falls with it: done after it, in the same transaction. */
+  readonly alongside?: (tx: SqlRunner) => Promise<void>
+}
+
+export interface OpenCheckpointStore extends CheckpointStore {
+  create(options: KeepCheckpointOptions): Promise<Checkpoint>
+}
+
+export function createCheckpointStore(context: StoreContext): OpenCheckpointStore {
   const { driver } = context
 
-  async function create(options: CreateCheckpointOptions): Promise<Checkpoint> {
+  async function create(options: KeepCheckpointOptions): Promise<Checkpoint> {
     const { sessionId, trigger, lease } = options
     if (!checkpointTriggers.includes(trigger)) throw notATrigger(trigger)
     const name = options.name === undefined ? null : parseCheckpointName(options.name)
@@ -68,6 +77,7 @@ export function createCheckpointStore(context: StoreContext): CheckpointStore {
         "UPDATE sessions SET checkpoint_count = checkpoint_count + 1, last_checkpoint_number = ? WHERE id = ?",
         [number, sessionId],
       )
+      await options.alongside?.(tx)
       return record
     })
     for (const wake of context.onAppended) wake(sessionId)

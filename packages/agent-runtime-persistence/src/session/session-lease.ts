@@ -16,42 +16,83 @@ import { heartbeatMs, isHeld, type LeaseRow, lifetimeMs, sharedNow, toLeaseRow }
 import { ownProcess } from "./process-identity.js"
 
 export interface OpenLeaseStore extends LeaseStore {
+  /** All of them or none, in one step, and given back in one step. The first one that is held is why it is refused. */
+  takeTogether(resources: readonly string[], options: TakeLeaseOptions): Promise<LeasesTogether>
   /** Gives back whatever this process still holds. */
   releaseAll(): Promise<void>
+}
+
+export interface LeasesTogether {
+  /** In the order they were asked for. */
+  readonly leases: readonly HeldLease[]
+  /** Gives all of them back. Safe to call twice. */
+  release(): Promise<void>
 }
 
 const resourceShape = /^(session|workspace):./s
 
 export function createLeaseStore(context: StoreContext): OpenLeaseStore {
   const { driver } = context
-  const held = new Set<HeldLease>()
+  const held = new Set<OpenLease>()
 
   async function take(resource: string, options: TakeLeaseOptions): Promise<HeldLease> {
-    if (!resourceShape.test(resource)) {
+    const { leases } = await takeTogether([resource], options)
+    return leases[0] as HeldLease
+  }
+
+  async function takeTogether(resources: readonly string[], options: TakeLeaseOptions): Promise<LeasesTogether> {
+    for (const resource of resources) {
+      if (resourceShape.test(resource)) continue
       throw new KeepupError("INVALID_INPUT", `Not something one can take a lease on: ${JSON.stringify(resource)}.`, {
         hint: "Name it session:ID or workspace:PATH.",
       })
     }
     const self = await ownProcess()
-    const id = context.ids.next()
-    const row = await driver.transaction("lease", async (tx) => {
-      const now = await sharedNow(context, tx)
-      const fresh = [resource, id, context.host, self.pid, self.start, options.purpose, now, now]
-      await tx.run(
-        `INSERT INTO leases (resource, number, holder_id, host, pid, process_start, purpose, acquired_at, renewed_at)
-         VALUES (?, 0, NULL, '', 0, '', '', 0, 0) ON CONFLICT (resource) DO NOTHING`,
-        [resource],
-      )
-      const current = await lockRow(tx, resource)
-      if (await isHeld(current, now, context.host)) throw running(current, options.refusal)
-      await tx.run(
-        `UPDATE leases SET number = number + 1, holder_id = ?, host = ?, pid = ?, process_start = ?, purpose = ?,
-         acquired_at = ?, renewed_at = ? WHERE resource = ?`,
-        [...fresh.slice(1), resource],
-      )
-      return await lockRow(tx, resource)
+    const rows = await driver.transaction("lease", async (tx) => {
+      const taken: LeaseRow[] = []
+      for (const resource of resources) taken.push(await takeRow(tx, resource, self, options))
+      return taken
     })
-    return hold(toLease(row))
+    const leases = rows.map((row) => hold(toLease(row)))
+    return { leases, release: () => giveBack(leases) }
+  }
+
+  async function takeRow(
+    tx: SqlRunner,
+    resource: string,
+    self: Awaited<ReturnType<typeof ownProcess>>,
+    { purpose, refusal }: TakeLeaseOptions,
+  ): Promise<LeaseRow> {
+    const now = await sharedNow(context, tx)
+    await tx.run(
+      `INSERT INTO leases (resource, number, holder_id, host, pid, process_start, purpose, acquired_at, renewed_at)
+       VALUES (?, 0, NULL, '', 0, '', '', 0, 0) ON CONFLICT (resource) DO NOTHING`,
+      [resource],
+    )
+    const current = await lockRow(tx, resource)
+    if (await isHeld(current, now, context.host)) throw running(current, refusal)
+    await tx.run(
+      `UPDATE leases SET number = number + 1, holder_id = ?, host = ?, pid = ?, process_start = ?, purpose = ?,
+       acquired_at = ?, renewed_at = ? WHERE resource = ?`,
+      [context.ids.next(), context.host, self.pid, self.start, purpose, now, now, resource],
+    )
+    return await lockRow(tx, resource)
+  }
+
+  async function giveBack(leases: readonly OpenLease[]): Promise<void> {
+    const open = leases.filter((lease) => held.has(lease))
+    for (const lease of leases) lease.stop()
+    if (open.length === 0) return
+    await driver.transaction("release", async (tx) => {
+      for (const { resource, number, holder } of open) {
+        await tx.run("UPDATE leases SET holder_id = NULL WHERE resource = ? AND number = ? AND holder_id = ?", [
+          resource,
+          number,
+          holder.id,
+        ])
+      }
+    })
+    for (const lease of open) held.delete(lease)
   }
 
   async function lockRow(tx: SqlRunner, resource: string): Promise<LeaseRow> {
@@ -61,7 +102,7 @@ export function createLeaseStore(context: StoreContext): OpenLeaseStore {
   }
 
   /** Renews until it is given back or lost. */
-  function hold(lease: Lease): HeldLease {
+  function hold(lease: Lease): OpenLease {
     const lost = new AbortController()
     let lastRenewal = performance.now()
     let isGivenBack = false // a renewal may still be under way then, and finds nothing to renew
@@ -85,20 +126,14 @@ export function createLeaseStore(context: StoreContext): OpenLeaseStore {
       lost.abort(reason)
     }
 
-    const handle: HeldLease = {
+    const handle: OpenLease = {
       ...lease,
       lost: lost.signal,
-      async release() {
+      stop() {
         clearInterval(timer)
-        if (!held.has(handle)) return
         isGivenBack = true
-        await driver.run("UPDATE leases SET holder_id = NULL WHERE resource = ? AND number = ? AND holder_id = ?", [
-          lease.resource,
-          lease.number,
-          lease.holder.id,
-        ])
-        held.delete(handle)
       },
+      release: () => giveBack([handle]),
     }
     held.add(handle)
     return handle
@@ -123,11 +158,12 @@ export function createLeaseStore(context: StoreContext): OpenLeaseStore {
     return (await isHeld(lease, await sharedNow(context, driver), context.host)) ? toLease(lease) : undefined
   }
 
-  async function releaseAll(): Promise<void> {
-    for (const lease of [...held]) await lease.release()
-  }
+  return { take, takeTogether, find, releaseAll: () => giveBack([...held]) }
+}
 
-  return { take, find, releaseAll }
+interface OpenLease extends HeldLease {
+  /** Renews it no more. */
+  stop(): void
 }
 
 function toLease(row: LeaseRow): Lease {

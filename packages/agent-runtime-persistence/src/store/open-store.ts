@@ -1,20 +1,18 @@
 /** `sqlite:PATH`, `postgres://…` or `memory:` → a Store. If it can't be opened, it says why; there is no fallback. */
 import {
   type ArtifactStore,
-  type CheckpointStore,
   type Clock,
   createIdSource,
   type IdSource,
   KeepupError,
-  type LeaseStore,
   type SessionLog,
   type SessionStore,
   type StateStore,
 } from "@ku0/agent-runtime-core"
 import { type ArtifactContent, createArtifactStore } from "../artifact/artifact-store.js"
-import { createCheckpointStore } from "../checkpoint/checkpoint-store.js"
+import { createCheckpointStore, type OpenCheckpointStore } from "../checkpoint/checkpoint-store.js"
 import { hostIdentity } from "../session/process-identity.js"
-import { createLeaseStore } from "../session/session-lease.js"
+import { createLeaseStore, type OpenLeaseStore } from "../session/session-lease.js"
 import { createSessionLog } from "../session/session-log.js"
 import { createSessionStore } from "../session/session-store.js"
 import { createStateStore } from "../state/state-store.js"
@@ -45,10 +43,10 @@ export interface Store {
   readonly schemaVersion: number
   readonly sessions: SessionStore
   readonly log: SessionLog
-  readonly checkpoints: CheckpointStore
+  readonly checkpoints: OpenCheckpointStore
   readonly state: StateStore
   readonly artifacts: ArtifactStore
-  readonly leases: LeaseStore
+  readonly leases: Omit<OpenLeaseStore, "releaseAll">
   /** What the parts share, for the maintenance that lies beside them. */
   readonly context: StoreContext
   /** Gives back leases and closes the database. Safe to call twice. */

@@ -68,6 +68,20 @@ describe("restore", () => {
     expect(read("a.txt")).toBe("a2")
   })
 
+  it("keeps the files before it under the safety checkpoint, writing nothing where a checkpoint holds them", async () => {
+    const { one, two } = await twoCheckpoints()
+    const shared = await restoreCheckpoint(travel, { checkpoint: one })
+    expect(shared.safety.snapshot?.commit).toBe(two.snapshot?.commit)
+    expect(shared.safety.sizeBytes).toBe(0)
+    travel.write({ "a.txt": "mine" })
+    const fresh = await restoreCheckpoint(travel, { checkpoint: two })
+    expect([one, two].map(({ snapshot }) => snapshot?.commit)).not.toContain(fresh.safety.snapshot?.commit)
+    const kept = (await travel.snapshots(travel.workspace)).listCheckpoints()
+    for (const { safety } of [shared, fresh]) expect(kept.get(safety.id)).toBe(safety.snapshot?.commit)
+    await undoRestore(travel, { workspacePath: travel.workspace })
+    expect(read("a.txt")).toBe("mine")
+  })
+
   it("restores only the files, only the conversation, or only some paths", async () => {
     const { session, one } = await twoCheckpoints()
     await restoreCheckpoint(travel, { checkpoint: one, mode: "conversation" })

@@ -19,6 +19,7 @@ import {
 import type { TakeCheckpointOptions } from "../checkpoint/checkpoint-manager.js"
 import { appendEntries, lockSession } from "../session/append-entries.js"
 import type { RestoreOutcome } from "../snapshot/restore.js"
+import type { SqlRunner } from "../store/sql-driver.js"
 import { emptyPlan, pickPaths, type RestoreCheckpointOptions, requireSnapshot } from "./plan-restore.js"
 import { insertRestore, moveRestore, undoRecord } from "./restore-records.js"
 import type { TimeTravelContext } from "./time-travel-context.js"
@@ -57,8 +58,7 @@ export async function restoreCheckpoint(
       createdAt: store.context.clock.now(),
     }
     if (commit === undefined) {
-      const safety = await takeSafety(context, intent, lease)
-      await announceRestore(context, intent, lease)
+      const safety = await keepSafety(context, intent, lease)
       await moveHead(context, intent, checkpoint, lease)
       return { restore: { ...intent, status: "applied" }, plan: emptyPlan, checkpoint, safety }
     }
@@ -78,17 +78,15 @@ async function restoreFiles(
   const git = context.manager.expectGit(session.workspacePath)
   const snapshots = await context.snapshots(session.workspacePath)
   let safety: Checkpoint | undefined
-  let isAnnounced = false
   try {
     const { plan } = await snapshots.restore(commit, {
       ...pickPaths(options),
       id: intent.id,
       message: `before-restore: ${intent.id}`,
       safetyCheckpointId: intent.safetyCheckpointId,
+      onNew: git.start,
       onPrepared: async (prepared) => {
-        safety = await keepSafety(context, intent, { snapshot: prepared.safety, git }, lease)
-        await announceRestore(context, intent, lease)
-        isAnnounced = true
+        safety = await keepSafety(context, intent, lease, { snapshot: prepared.safety, git })
       },
       onApplied: async (outcome) => {
         refuseFailures(outcome)
@@ -100,7 +98,8 @@ async function restoreFiles(
     return { plan: { write, delete: remove, untouched, notCaptured }, safety }
   } catch (cause) {
     const error = explainDisk(cause)
-    if (isAnnounced) await takeBack(context, intent, lease, error).catch((failure) => throwBoth(error, failure))
+    if (safety !== undefined)
+      await takeBack(context, intent, lease, error).catch((failure) => throwBoth(error, failure))
     throw error
   }
 }
@@ -149,15 +148,18 @@ export async function failRestore(
   })
 }
 
-/** Intent before act: from here on a crash is known of. */
-async function announceRestore({ store }: TimeTravelContext, intent: Restore, lease: Lease): Promise<void> {
+/** Intent before act. */
+async function announceRestore(
+  { store }: TimeTravelContext,
+  tx: SqlRunner,
+  intent: Restore,
+  lease: Lease,
+): Promise<void> {
   const { id: restoreId, checkpointId, safetyCheckpointId, mode } = intent
-  await store.context.driver.transaction("restore-intent", async (tx) => {
-    const session = await lockSession(store.context, tx, intent.sessionId)
-    await insertRestore(tx, intent)
-    const started = event("session:restore-started", { restoreId, checkpointId, safetyCheckpointId, mode })
-    await appendEntries(store.context, tx, session, [started], { lease })
-  })
+  const session = await lockSession(store.context, tx, intent.sessionId)
+  await insertRestore(tx, intent)
+  const started = event("session:restore-started", { restoreId, checkpointId, safetyCheckpointId, mode })
+  await appendEntries(store.context, tx, session, [started], { lease })
 }
 
 /** The pointer comes last. With the conversation, history goes on from the checkpoint's entry. */
@@ -195,31 +197,21 @@ async function countRemoved(store: TimeTravelContext["store"], intent: Restore, 
   return { removedSummaries: lost("summary"), removedTruncationMarkers: lost("truncation") }
 }
 
-/** The safety checkpoint of a restore that leaves the files alone: taken like any other. */
-async function takeSafety(context: TimeTravelContext, intent: Restore, lease: Lease): Promise<Checkpoint> {
-  const request = {
-    sessionId: intent.sessionId,
-    trigger: "before-restore" as const,
-    id: intent.safetyCheckpointId,
-    lease,
-  }
-  return (await context.manager.take(request)) as Checkpoint
-}
-
-/** The safety checkpoint of a restore of files: the snapshot is there already, made under the same lock as the plan. */
+/**
+ * The safety checkpoint and the intent in one step: from here on a crash is known of. `captured` is what a restore of
+ * files has captured already, under the same lock as its plan; one that leaves the files alone has nothing.
+ */
 async function keepSafety(
   context: TimeTravelContext,
   intent: Restore,
-  captured: Required<Pick<TakeCheckpointOptions, "snapshot" | "git">>,
   lease: Lease,
+  captured: Pick<TakeCheckpointOptions, "snapshot" | "git"> = {},
 ): Promise<Checkpoint> {
-  const request = {
-    sessionId: intent.sessionId,
-    trigger: "before-restore" as const,
-    id: intent.safetyCheckpointId,
-    lease,
-  }
-  return (await context.manager.take({ ...request, ...captured })) as Checkpoint
+  const safety = await context.manager.take({
+    ...{ sessionId: intent.sessionId, trigger: "before-restore", id: intent.safetyCheckpointId, lease, ...captured },
+    alongside: (tx) => announceRestore(context, tx, intent, lease),
+  })
+  return safety as Checkpoint
 }
 
 export function refuseFailures({ failed }: RestoreOutcome): void {

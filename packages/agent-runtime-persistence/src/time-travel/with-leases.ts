@@ -13,16 +13,11 @@ export async function withLeases<Result>(
   work: (lease: Lease) => Promise<Result>,
 ): Promise<Result> {
   if (own !== undefined) return await work(own)
-  const lease = await store.leases.take(leaseName("session", session.id), { purpose: "restore", refusal })
+  const resources = [leaseName("session", session.id), leaseName("workspace", session.workspacePath)]
+  const { leases, release } = await store.leases.takeTogether(resources, { purpose: "restore", refusal })
   try {
-    const resource = leaseName("workspace", session.workspacePath)
-    const workspace = await store.leases.take(resource, { purpose: "restore", refusal })
-    try {
-      return await work(lease)
-    } finally {
-      await workspace.release()
-    }
+    return await work(leases[0] as Lease)
   } finally {
-    await lease.release()
+    await release()
   }
 }

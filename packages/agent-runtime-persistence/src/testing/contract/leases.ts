@@ -30,6 +30,24 @@ export function describeLeases(fixture: StoreFixture): void {
       await expectCode(store.leases.take("nothing", { purpose: "run" }), "INVALID_INPUT")
     })
 
+    it("takes several in one step: all of them or none", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      const both = [`session:${id}`, "workspace:/w"]
+      const workspace = await store.leases.take("workspace:/w", { purpose: "run" })
+      await expectCode(store.leases.takeTogether(both, { purpose: "restore" }), "SESSION_RUNNING", /run \(pid \d+ on /)
+      expect(await store.leases.find(`session:${id}`)).toBeUndefined()
+      await workspace.release()
+      const { leases, release } = await store.leases.takeTogether(both, { purpose: "restore" })
+      expect(leases.map(({ resource, number }) => [resource, number])).toEqual([
+        [`session:${id}`, 1],
+        ["workspace:/w", 2],
+      ])
+      await release()
+      for (const resource of both) expect(await store.leases.find(resource)).toBeUndefined()
+      await release()
+    })
+
     it("lets a workspace and a session be held at once", async () => {
       const store = await fixture.open()
       const { id } = await createSession(store)
