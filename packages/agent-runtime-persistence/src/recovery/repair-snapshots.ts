@@ -53,7 +53,9 @@ async function keepAgain(snapshots: SnapshotStore, { rows }: KnownWorkspace): Pr
 async function putBack(snapshots: SnapshotStore): Promise<string[]> {
   if ((await snapshots.check()).isSound) return []
   const { repaired } = await snapshots.repair()
-  return repaired.map((path) => `The lost content of ${path} was found in the workspace and put back.`)
+  return repaired.map(
+    (path) => `The lost content of ${path} was found in the workspace or in its git repository, and put back.`,
+  )
 }
 
 /** Nobody is at work there now. */

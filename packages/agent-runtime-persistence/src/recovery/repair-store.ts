@@ -1,7 +1,7 @@
 /**
  * Mends what can be mended without guessing, and says what it did: rows are made again from the log, refs from rows,
- * lost content from the workspace, and what died is closed. A copy of the database is made before it is written to; a
- * database whose pages are damaged is not written to at all.
+ * lost content from the workspace or its git repository, and what died is closed. A copy of the database is made
+ * before it is written to; a database whose pages are damaged is not written to at all.
  */
 import { chmodSync, lstatSync } from "node:fs"
 import { isKeepupError } from "@ku0/agent-runtime-core"
