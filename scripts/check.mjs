@@ -22,6 +22,7 @@ const checks = [
   ],
   ["types of the sources", () => sources],
   ["types of the tests", () => sources.then(() => run(tsc, "-p", "tsconfig.test.json"))],
+  ["types of the tests in a browser", () => sources.then(() => run(tsc, "-p", "apps/cowork/test"))],
   ["architecture", () => run("scripts/test.mjs", "test/architecture.test.ts")],
   ["file size", checkFileSize],
   ["exact pins, lockfile without addresses", checkPins],

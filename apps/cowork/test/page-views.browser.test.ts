@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** What every view of the page holds: usable by everyone, unmoved by hostile content, and few nodes whatever the size. */
 import { createRequire } from "node:module"
 import { gzipSync } from "node:zlib"

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The page in a real browser, on a real server and a real store: from the list to the way back. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"

@@ -48,6 +48,7 @@ export const api = {
     get<SessionList>("/api/sessions", query as Query, signal),
   session: (sid: string, signal?: AbortSignal) => get<SessionDetail>(session(sid), {}, signal),
   rename: (sid: string, name: string) => send<SessionAnswer>("PATCH", session(sid), { name }),
+  deleteSession: (sid: string) => send<SessionAnswer>("DELETE", session(sid)),
   pause: (sid: string) => send<SessionAnswer>("POST", `${session(sid)}/pause`),
   graph: (sid: string, signal?: AbortSignal) => get<Graph>(`${session(sid)}/graph`, {}, signal),
   messages: (sid: string, query: Query, signal?: AbortSignal) =>
@@ -60,6 +61,7 @@ export const api = {
   checkpoint: (sid: string, cid: string, signal?: AbortSignal) =>
     get<CheckpointDetail>(checkpoint(sid, cid), {}, signal),
   pin: (sid: string, cid: string, pinned: boolean) => send<CheckpointAnswer>("PATCH", checkpoint(sid, cid), { pinned }),
+  deleteCheckpoint: (sid: string, cid: string) => send<CheckpointAnswer>("DELETE", checkpoint(sid, cid)),
   state: (sid: string, cid: string, signal?: AbortSignal) =>
     get<StateList>(`${checkpoint(sid, cid)}/state`, {}, signal),
   stateValue: (sid: string, cid: string, key: string, signal?: AbortSignal) =>

@@ -8,10 +8,12 @@ import { Button, Go, Loading, Name, Problem, Time } from "../parts/basics.js"
 import { Icon } from "../parts/icon.js"
 import { Messages } from "../parts/messages.js"
 import { RestoreDialog } from "../parts/restore-dialog.js"
+import { DeleteCheckpoint } from "../parts/session-dialogs.js"
 import { Tabs } from "../parts/tabs.js"
 import { triggerLabels } from "../state/labels.js"
 import { type CheckpointTab, checkpointTabs, formatRoute, type Route } from "../state/route.js"
 import { useLoad } from "../use-load.js"
+import { goTo } from "../use-route.js"
 import { useShortcuts } from "../use-shortcuts.js"
 import { ChangesTab } from "./changes-tab.js"
 import { DetailsTab } from "./details-tab.js"
@@ -28,6 +30,12 @@ interface CheckpointPaneProps {
   readonly onSay: (words: string) => void
 }
 
+interface Asked {
+  readonly for: "restore" | "branch" | "delete"
+  /** Restore only this file. */
+  readonly path?: string
+}
+
 const labels: Readonly<Record<CheckpointTab, string>> = {
   changes: "Changes",
   messages: "Messages",
@@ -41,8 +49,8 @@ export function CheckpointPane({ route, names, graph, onChanged, onSay }: Checkp
   const loaded = useLoad(`checkpoint ${sessionId} ${checkpointId}`, (signal) =>
     api.checkpoint(sessionId, checkpointId, signal),
   )
-  const [asked, setAsked] = useState<"restore" | "branch" | null>(null)
-  useShortcuts({ r: () => setAsked("restore"), b: () => setAsked("branch") })
+  const [asked, setAsked] = useState<Asked | null>(null)
+  useShortcuts({ r: () => setAsked({ for: "restore" }), b: () => setAsked({ for: "branch" }) })
   const { data, error } = loaded
   if (error && data === undefined) return <Problem error={error} />
   if (data === undefined) return <Loading what="the checkpoint" />
@@ -65,12 +73,24 @@ export function CheckpointPane({ route, names, graph, onChanged, onSay }: Checkp
           count: tab === "messages" ? checkpoint.messageIndex : undefined,
         }))}
       />
-      <Part route={route} data={data} graph={graph} />
-      {asked ? (
+      <Part route={route} data={data} graph={graph} onAsk={setAsked} />
+      {asked?.for === "delete" ? (
+        <DeleteCheckpoint
+          checkpoint={checkpoint}
+          onClose={() => setAsked(null)}
+          onDone={(words) => {
+            onSay(words)
+            onChanged()
+            goTo({ page: "session", sessionId })
+          }}
+        />
+      ) : null}
+      {asked?.for === "restore" || asked?.for === "branch" ? (
         <RestoreDialog
           checkpoint={checkpoint}
           sessionName={data.session.name}
-          isBranch={asked === "branch"}
+          isBranch={asked.for === "branch"}
+          path={asked.path}
           onClose={() => setAsked(null)}
           onDone={(words) => {
             onSay(words)
@@ -82,18 +102,26 @@ export function CheckpointPane({ route, names, graph, onChanged, onSay }: Checkp
   )
 }
 
-function Part({ route, data, graph }: { route: CheckpointRoute; data: CheckpointDetail; graph: Graph | undefined }) {
+interface PartProps {
+  readonly route: CheckpointRoute
+  readonly data: CheckpointDetail
+  readonly graph: Graph | undefined
+  readonly onAsk: (asked: Asked) => void
+}
+
+function Part({ route, data, graph, onAsk }: PartProps) {
   const { id, sessionId } = data.checkpoint
   if (route.tab === "changes") return <ChangesTab route={route} data={data} graph={graph} />
   if (route.tab === "messages") return <Messages key={id} sessionId={sessionId} checkpointId={id} />
-  if (route.tab === "files") return <FilesTab route={route} data={data} />
+  if (route.tab === "files")
+    return <FilesTab route={route} data={data} onRestore={(path) => onAsk({ for: "restore", path })} />
   return route.tab === "state" ? <StateTab data={data} /> : <DetailsTab data={data} />
 }
 
 interface CheckpointHeadProps {
   readonly data: CheckpointDetail
   readonly branchName: string | null
-  readonly onAsk: (what: "restore" | "branch") => void
+  readonly onAsk: (asked: Asked) => void
   readonly onPinned: () => void
 }
 
@@ -129,10 +157,19 @@ function CheckpointHead({ data, branchName, onAsk, onPinned }: CheckpointHeadPro
         ) : null}
       </div>
       <div className="actions">
-        <Button kind="primary" icon="restore" onClick={() => onAsk("restore")} title="Shows the plan first (r)">
+        <Button
+          kind="primary"
+          icon="restore"
+          onClick={() => onAsk({ for: "restore" })}
+          title="Shows the plan first (r)"
+        >
           Restore…
         </Button>
-        <Button icon="branch" onClick={() => onAsk("branch")} title="A new session from here; the original stays (b)">
+        <Button
+          icon="branch"
+          onClick={() => onAsk({ for: "branch" })}
+          title="A new session from here; the original stays (b)"
+        >
           Branch…
         </Button>
         <Go
@@ -149,6 +186,9 @@ function CheckpointHead({ data, branchName, onAsk, onPinned }: CheckpointHeadPro
           title="A pinned checkpoint is never removed by itself"
         >
           {checkpoint.pinned ? "Pinned" : "Pin"}
+        </Button>
+        <Button icon="delete" onClick={() => onAsk({ for: "delete" })}>
+          Delete…
         </Button>
       </div>
       {error ? <Problem error={error} /> : null}

@@ -14,7 +14,14 @@ import type { CheckpointRoute } from "./checkpoint-pane.js"
 
 const icons = { file: "file", program: "file", link: "link", folder: "folder" } as const
 
-export function FilesTab({ route, data }: { readonly route: CheckpointRoute; readonly data: CheckpointDetail }) {
+interface FilesTabProps {
+  readonly route: CheckpointRoute
+  readonly data: CheckpointDetail
+  /** Must not throw. Asks whether to restore one file. */
+  readonly onRestore: (path: string) => void
+}
+
+export function FilesTab({ route, data, onRestore }: FilesTabProps) {
   const { checkpoint } = data
   const [folder, setFolder] = useState(() => parentOf(route.detail ?? ""))
   const [text, setText] = useState("")
@@ -54,6 +61,9 @@ export function FilesTab({ route, data }: { readonly route: CheckpointRoute; rea
               <span className="diff-title">
                 <Name isCode>{route.detail}</Name>
               </span>
+              <Button icon="restore" onClick={() => onRestore(route.detail as string)}>
+                Restore this file…
+              </Button>
             </div>
             <BytesView
               key={route.detail}

@@ -7,6 +7,7 @@ import { Button, Empty, Go, Loading, Name, Problem } from "../parts/basics.js"
 import { Icon } from "../parts/icon.js"
 import { ReplayControls } from "../parts/replay-controls.js"
 import { ReplayEntry } from "../parts/replay-entry.js"
+import { VerifyReplay } from "../parts/verify-replay.js"
 import { VirtualList } from "../parts/virtual-list.js"
 import { firstReplay, reduceReplay, waitBefore } from "../state/replay-state.js"
 import { useLoad } from "../use-load.js"
@@ -38,6 +39,7 @@ export function ReplayPage({ sessionId, checkpointId }: ReplayPageProps) {
             {start ? ` from #${start.number}` : ""}
           </h1>
         </div>
+        {start ? <VerifyReplay sessionId={start.sessionId} checkpointId={start.id} /> : null}
       </div>
       {start ? (
         <Player sessionId={start.sessionId} checkpointId={start.id} />

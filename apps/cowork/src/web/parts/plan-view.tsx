@@ -5,9 +5,19 @@ import { Name } from "./basics.js"
 import { Icon } from "./icon.js"
 import { SkippedPaths } from "./skipped-paths.js"
 
-export function PlanView({ answer, mode }: { readonly answer: RestoreAnswer; readonly mode: RestoreJson["mode"] }) {
+interface PlanViewProps {
+  readonly answer: RestoreAnswer
+  readonly mode: RestoreJson["mode"]
+  /** The chosen paths, if only chosen ones are restored. */
+  readonly picked: readonly string[] | null
+  readonly onPick: (paths: readonly string[]) => void
+}
+
+export function PlanView({ answer, mode, picked, onPick }: PlanViewProps) {
   const { plan, counts, messagesHidden = 0, changedSince = [] } = answer
   const hasFiles = mode !== "conversation"
+  const pick = { picked, onPick }
+  const asThen = picked?.filter((path) => !plan.write.includes(path) && !plan.delete.includes(path)) ?? []
   return (
     <div className="plan">
       <h3>The plan</h3>
@@ -20,8 +30,16 @@ export function PlanView({ answer, mode }: { readonly answer: RestoreAnswer; rea
       )}
       {hasFiles ? (
         <>
-          <Paths label="written" count={counts.write} paths={plan.write} kind="added" />
-          <Paths label="deleted" count={counts.delete} paths={plan.delete} kind="deleted" />
+          {picked === null ? null : (
+            <p className="plan-line">Choose what to bring back; all else stays as it is now.</p>
+          )}
+          <Paths label="written" count={counts.write} paths={plan.write} kind="added" {...pick} />
+          <Paths label="deleted" count={counts.delete} paths={plan.delete} kind="deleted" {...pick} />
+          {asThen.map((path) => (
+            <p key={path} className="plan-line">
+              <Name isCode>{path}</Name> is as then already.
+            </p>
+          ))}
           <p className="plan-line">{plural(plan.untouched, "file")} untouched: already as then.</p>
           {counts.notCaptured > 0 ? (
             <details>
@@ -59,12 +77,16 @@ interface PathsProps {
   readonly count: number
   readonly paths: readonly string[]
   readonly kind: "added" | "deleted"
+  readonly picked: readonly string[] | null
+  readonly onPick: (paths: readonly string[]) => void
 }
 
-function Paths({ label, count, paths, kind }: PathsProps) {
+function Paths({ label, count, paths, kind, picked, onPick }: PathsProps) {
+  const toggle = (path: string, isOn: boolean) =>
+    onPick(isOn ? [...(picked ?? []), path] : (picked ?? []).filter((one) => one !== path))
   if (count === 0) return <p className="plan-line">0 files {label}.</p>
   return (
-    <details open={count <= 12}>
+    <details open={count <= 12 || picked !== null}>
       <summary>
         <span className={`letter letter-${kind}`} aria-hidden="true">
           {kind === "added" ? "+" : "−"}
@@ -74,7 +96,18 @@ function Paths({ label, count, paths, kind }: PathsProps) {
       <ul className="paths">
         {paths.map((path) => (
           <li key={path}>
-            <Name isCode>{path}</Name>
+            {picked === null ? (
+              <Name isCode>{path}</Name>
+            ) : (
+              <label className="pick">
+                <input
+                  type="checkbox"
+                  checked={picked.includes(path)}
+                  onChange={(event) => toggle(path, event.target.checked)}
+                />
+                <Name isCode>{path}</Name>
+              </label>
+            )}
           </li>
         ))}
       </ul>

@@ -1,11 +1,12 @@
 /** Restore or branch: first the plan, then the question, then what was done and how to take it back. */
 import { toKeepupError } from "@ku0/agent-runtime-core"
 import { useEffect, useReducer } from "react"
-import type { CheckpointJson, Holder, RestoreAnswer } from "../../api.js"
+import type { CheckpointJson, RestoreAnswer } from "../../api.js"
 import { api } from "../client.js"
 import { plural } from "../format.js"
-import { describeHolder } from "../state/labels.js"
 import {
+  canConfirm,
+  pickedOf,
   type RestoreAction,
   type RestoreChoice,
   type RestoreState,
@@ -15,7 +16,8 @@ import {
 } from "../state/restore-state.js"
 import { goTo } from "../use-route.js"
 import { visibleName } from "../visible-text.js"
-import { Button, Loading, Problem } from "./basics.js"
+import { Button, Loading } from "./basics.js"
+import { CallProblem } from "./call-problem.js"
 import { Dialog } from "./dialog.js"
 import { PlanView } from "./plan-view.js"
 
@@ -23,13 +25,15 @@ interface RestoreDialogProps {
   readonly checkpoint: CheckpointJson
   readonly sessionName: string
   readonly isBranch: boolean
+  /** Only this file, to begin with. */
+  readonly path?: string | undefined
   readonly onClose: () => void
   /** Must not throw. Says what was done. */
   readonly onDone: (words: string) => void
 }
 
-export function RestoreDialog({ checkpoint, sessionName, isBranch, onClose, onDone }: RestoreDialogProps) {
-  const [state, dispatch] = useReducer(reduceRestore, isBranch, startRestore)
+export function RestoreDialog({ checkpoint, sessionName, isBranch, path, onClose, onDone }: RestoreDialogProps) {
+  const [state, dispatch] = useReducer(reduceRestore, { isBranch, path }, startRestore)
   const { choice, phase } = state
   const { id, sessionId, number } = checkpoint
 
@@ -48,11 +52,13 @@ export function RestoreDialog({ checkpoint, sessionName, isBranch, onClose, onDo
     return () => {
       isHere = false
     }
-  }, [phase, choice.mode, sessionId, id])
+  }, [phase, choice.mode, choice.only, sessionId, id])
 
   const confirm = () => {
+    if (state.phase !== "planned") return
+    const sent = choice.paths === null ? choice : { ...choice, paths: pickedOf(choice, state.plan) }
     dispatch({ type: "confirmed" })
-    api.restore(sessionId, id, toRestoreBody(choice, false)).then(
+    api.restore(sessionId, id, toRestoreBody(sent, false)).then(
       (answer) => {
         dispatch({ type: "done", answer })
         if (!isBranch) onDone(`Restored to checkpoint #${number}. Undo is at hand.`)
@@ -94,8 +100,15 @@ export function RestoreDialog({ checkpoint, sessionName, isBranch, onClose, onDo
           ) : null}
           <ModeChoice choice={choice} isOff={phase === "restoring"} dispatch={dispatch} />
           {phase === "planning" ? <Loading what="the plan" /> : null}
-          {phase === "planned" || phase === "restoring" ? <PlanView answer={state.plan} mode={choice.mode} /> : null}
-          {phase === "failed" ? <Failed state={state} /> : null}
+          {phase === "planned" || phase === "restoring" ? (
+            <PlanView
+              answer={state.plan}
+              mode={choice.mode}
+              picked={choice.paths}
+              onPick={(paths) => dispatch({ type: "picked", paths })}
+            />
+          ) : null}
+          {phase === "failed" ? <CallProblem error={state.error} /> : null}
         </>
       )}
     </Dialog>
@@ -103,9 +116,10 @@ export function RestoreDialog({ checkpoint, sessionName, isBranch, onClose, onDo
 }
 
 const modes = [
-  ["both", "Files and conversation"],
-  ["files", "Only files"],
-  ["conversation", "Only the conversation"],
+  { mode: "both", isPicked: false, label: "Files and conversation" },
+  { mode: "files", isPicked: false, label: "Only files" },
+  { mode: "files", isPicked: true, label: "Only the files I choose" },
+  { mode: "conversation", isPicked: false, label: "Only the conversation" },
 ] as const
 
 function ModeChoice({
@@ -117,38 +131,24 @@ function ModeChoice({
   isOff: boolean
   dispatch: (action: RestoreAction) => void
 }) {
-  const shown = choice.isBranch ? modes.filter(([mode]) => mode !== "files") : modes
+  const shown = choice.isBranch ? modes.filter(({ mode }) => mode !== "files") : modes
   return (
     <fieldset className="modes" disabled={isOff}>
       <legend>What to bring back</legend>
-      {shown.map(([mode, label]) => (
-        <label key={mode}>
+      {shown.map(({ mode, isPicked, label }) => (
+        <label key={label}>
           <input
             type="radio"
             name="mode"
-            checked={choice.mode === mode}
-            onChange={() => dispatch({ type: "chosen", choice: { ...choice, mode } })}
+            checked={choice.mode === mode && (choice.paths !== null) === isPicked}
+            onChange={() =>
+              dispatch({ type: "chosen", choice: { ...choice, mode, only: null, paths: isPicked ? [] : null } })
+            }
           />
           {label}
         </label>
       ))}
     </fieldset>
-  )
-}
-
-/** A session that runs is the one failure everybody meets: it says who, since when, and what to do. */
-function Failed({ state }: { readonly state: Extract<RestoreState, { readonly phase: "failed" }> }) {
-  const { error } = state
-  const holder = error.details as Partial<Holder> | undefined
-  if (error.code !== "SESSION_RUNNING") return <Problem error={error} />
-  const isKnown = holder?.pid !== undefined && holder.since !== undefined && holder.host !== undefined
-  return (
-    <Problem error={error}>
-      {isKnown ? (
-        <p>Held by {visibleName(describeHolder({ purpose: "a run", ...holder } as Holder, Date.now()))}.</p>
-      ) : null}
-      <p>Nothing was changed.</p>
-    </Problem>
   )
 }
 
@@ -193,7 +193,7 @@ function Footer({ state, onConfirm, onClose, dispatch }: FooterProps) {
           kind="primary"
           icon={choice.isBranch ? "branch" : "restore"}
           onClick={onConfirm}
-          isOff={phase !== "planned"}
+          isOff={!canConfirm(state)}
         >
           {phase === "restoring" ? "Working…" : choice.isBranch ? "Make the branch" : "Restore"}
         </Button>

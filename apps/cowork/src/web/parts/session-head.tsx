@@ -1,13 +1,12 @@
 /** The head of a session's page: what it is, and what can be done with all of it. */
-import { toKeepupError } from "@ku0/agent-runtime-core"
-import { type FormEvent, useState } from "react"
+import { useState } from "react"
 import type { Graph, SessionDetail } from "../../api.js"
-import { api } from "../client.js"
 import { plural, shortId } from "../format.js"
 import { formatRoute } from "../state/route.js"
-import { Button, Go, Name, Problem, Status, Time } from "./basics.js"
-import { Dialog } from "./dialog.js"
+import { goTo } from "../use-route.js"
+import { Button, Go, Name, Status, Time } from "./basics.js"
 import { Icon } from "./icon.js"
+import { DeleteSession, RenameSession, TakeCheckpoint } from "./session-dialogs.js"
 
 interface SessionHeadProps {
   readonly detail: SessionDetail
@@ -19,7 +18,13 @@ interface SessionHeadProps {
 
 export function SessionHead({ detail, graph, onChanged, onSay }: SessionHeadProps) {
   const { session } = detail
-  const [isTaking, setTaking] = useState(false)
+  const [asked, setAsked] = useState<"checkpoint" | "rename" | "delete" | null>(null)
+  const close = () => setAsked(null)
+  const done = (words: string) => {
+    close()
+    onSay(words)
+    onChanged()
+  }
   const branchCount = (graph?.sessions.length ?? 1) - 1
   return (
     <header className="session-head">
@@ -45,7 +50,7 @@ export function SessionHead({ detail, graph, onChanged, onSay }: SessionHeadProp
         <code>{shortId(session.id)}</code>
       </p>
       <div className="actions">
-        <Button icon="plus" onClick={() => setTaking(true)}>
+        <Button icon="plus" onClick={() => setAsked("checkpoint")}>
           Checkpoint
         </Button>
         <a
@@ -62,56 +67,18 @@ export function SessionHead({ detail, graph, onChanged, onSay }: SessionHeadProp
           <Icon name="compare" />
           <span>Compare{branchCount > 0 ? ` ${plural(branchCount + 1, "branch", "branches")}` : ""}</span>
         </a>
+        <Button icon="edit" onClick={() => setAsked("rename")}>
+          Rename…
+        </Button>
+        <Button icon="delete" onClick={() => setAsked("delete")}>
+          Delete…
+        </Button>
       </div>
-      {isTaking ? (
-        <TakeCheckpoint
-          sessionId={session.id}
-          onClose={() => setTaking(false)}
-          onTaken={(number) => {
-            setTaking(false)
-            onSay(`Checkpoint #${number} was taken.`)
-            onChanged()
-          }}
-        />
+      {asked === "checkpoint" ? <TakeCheckpoint sessionId={session.id} onClose={close} onDone={done} /> : null}
+      {asked === "rename" ? <RenameSession session={session} onClose={close} onDone={done} /> : null}
+      {asked === "delete" ? (
+        <DeleteSession session={session} onClose={close} onDone={() => goTo({ page: "sessions" })} />
       ) : null}
     </header>
-  )
-}
-
-interface TakeCheckpointProps {
-  readonly sessionId: string
-  readonly onClose: () => void
-  readonly onTaken: (number: number) => void
-}
-
-function TakeCheckpoint({ sessionId, onClose, onTaken }: TakeCheckpointProps) {
-  const [name, setName] = useState("")
-  const [error, setError] = useState<ReturnType<typeof toKeepupError> | null>(null)
-  const [isAsking, setAsking] = useState(false)
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault()
-    setAsking(true)
-    api
-      .takeCheckpoint(sessionId, name.trim() === "" ? {} : { name: name.trim() })
-      .then(
-        ({ checkpoint }) => onTaken(checkpoint.number),
-        (cause: unknown) => setError(toKeepupError(cause)),
-      )
-      .finally(() => setAsking(false))
-  }
-  return (
-    <Dialog title="Take a checkpoint" onClose={onClose}>
-      <form onSubmit={onSubmit} className="form">
-        <p>Keeps the files and the conversation as they are now, so that you can come back to them.</p>
-        <label htmlFor="checkpoint-name">Name, if you want one</label>
-        <div className="field-row">
-          <input id="checkpoint-name" value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />
-          <button type="submit" className="button button-primary" disabled={isAsking}>
-            {isAsking ? "Taking…" : "Take it"}
-          </button>
-        </div>
-        {error ? <Problem error={error} /> : null}
-      </form>
-    </Dialog>
   )
 }

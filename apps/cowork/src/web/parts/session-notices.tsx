@@ -21,6 +21,7 @@ export function SessionNotices({ detail, onChanged, onSay }: SessionNoticesProps
     <div className="notices">
       <GuardNotice guard={detail.guard} sessionId={detail.session.id} onSay={onSay} />
       <WaitingNotice detail={detail} />
+      <FailedNotice failed={detail.failed} />
       <StaleNotice stale={detail.stale} />
       {detail.lastRestore ? <UndoBar restore={detail.lastRestore} onChanged={onChanged} onSay={onSay} /> : null}
     </div>
@@ -73,6 +74,24 @@ function WaitingNotice({ detail }: { readonly detail: SessionDetail }) {
         <p>
           {statusHints[status].replace(/ Go on with:.*/, "")} To go on: <code>keepup resume {shortId(id)}</code>
         </p>
+      </div>
+    </div>
+  )
+}
+
+/** What was not kept must not be found out only when it is needed. */
+function FailedNotice({ failed }: { readonly failed: SessionDetail["failed"] }) {
+  const [newest] = failed
+  if (newest === undefined) return null
+  return (
+    <div className="notice notice-warning" role="alert">
+      <Icon name="warning" />
+      <div>
+        <p>
+          {failed.length === 1 ? "A checkpoint" : `${failed.length} checkpoints`} could not be taken, the last one{" "}
+          <Time at={newest.createdAt} />: {visibleName(newest.message)}
+        </p>
+        <p className="muted">What happened since the newest checkpoint can't be brought back until one is taken.</p>
       </div>
     </div>
   )

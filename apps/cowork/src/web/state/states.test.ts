@@ -8,7 +8,7 @@ import { describeLive, firstLive, type LiveAction, type LiveState, reduceLive } 
 import { type LoadState, reduceLoad } from "./load-state.js"
 import { missingPage, noMessages, reduceMessages } from "./message-state.js"
 import { firstReplay, type ReplayAction, reduceReplay, speeds, waitBefore } from "./replay-state.js"
-import { type RestoreState, reduceRestore, startRestore, toRestoreBody } from "./restore-state.js"
+import { canConfirm, pickedOf, type RestoreState, reduceRestore, startRestore, toRestoreBody } from "./restore-state.js"
 
 const problem = new KeepupError("UNAVAILABLE", "gone")
 
@@ -153,7 +153,7 @@ describe("the messages", () => {
 describe("a restore", () => {
   const plan = { applied: false } as RestoreAnswer
   const done = { applied: true } as RestoreAnswer
-  const start = startRestore(false)
+  const start = startRestore({ isBranch: false })
   const planned = reduceRestore(start, { type: "planned", choice: start.choice, plan })
 
   it("is not done before its plan was shown and confirmed", () => {
@@ -179,10 +179,35 @@ describe("a restore", () => {
   })
 
   it("sends what was chosen", () => {
-    const choice = { mode: "both", isBranch: true, branchName: "  two " } as const
+    const choice = { mode: "both", isBranch: true, branchName: "  two ", only: null, paths: null } as const
     expect(toRestoreBody(choice, true)).toMatchObject({ mode: "both", dryRun: true, branch: "two" })
     expect(toRestoreBody({ ...choice, branchName: " " }, false)).toMatchObject({ dryRun: false, branch: true })
     expect(toRestoreBody({ ...choice, isBranch: false }, false)).not.toHaveProperty("branch")
+    expect(toRestoreBody(choice, false)).not.toHaveProperty("paths")
+  })
+
+  it("of chosen files asks for the plan of all, sends only those, and is not done without one", () => {
+    const files = { plan: { write: ["a", "b"], delete: ["c"] } } as unknown as RestoreAnswer
+    const choice = { ...start.choice, mode: "files", paths: [] } as const
+    const asked = reduceRestore(start, { type: "chosen", choice })
+    expect(toRestoreBody(choice, true)).not.toHaveProperty("paths")
+    const shown = reduceRestore(asked, { type: "planned", choice, plan: files })
+    expect(canConfirm(shown), "nothing is chosen yet").toBe(false)
+    const picked = reduceRestore(shown, { type: "picked", paths: ["b", "c", "not in the plan"] })
+    expect(canConfirm(picked)).toBe(true)
+    expect(pickedOf(picked.choice, files)).toEqual(["b", "c"])
+    expect(toRestoreBody({ ...picked.choice, paths: ["b", "c"] }, false)).toMatchObject({ paths: ["b", "c"] })
+    expect(reduceRestore(start, { type: "picked", paths: ["b"] }), "not before there is a plan").toBe(start)
+  })
+
+  it("of one file has a plan of its own, never that of all", () => {
+    const one = startRestore({ isBranch: false, path: "a" })
+    expect(toRestoreBody(one.choice, true)).toMatchObject({ mode: "files", dryRun: true, paths: ["a"] })
+    const all = { ...one.choice, only: null, paths: null }
+    expect(reduceRestore(one, { type: "planned", choice: all, plan })).toBe(one)
+    const asThen = { plan: { write: [], delete: [] } } as unknown as RestoreAnswer
+    const shown = reduceRestore(one, { type: "planned", choice: one.choice, plan: asThen })
+    expect(canConfirm(shown), "it is as then already").toBe(false)
   })
 })
 
