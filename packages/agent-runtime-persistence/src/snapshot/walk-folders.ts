@@ -1,6 +1,6 @@
 /**
- * Reads folders and finds the files in them that a snapshot should hold, level by level, asking git once per level
- * what it ignores. Fills the folder table. Never enters an ignored folder unless `capture.include` may name something
+ * Reads folders and finds the files in them that a snapshot should hold, level by level. Git is asked what it ignores
+ * while the folders are read that it surely does not. Fills the folder table. Never enters an ignored folder unless `capture.include` may name something
  * inside, and never follows a link.
  */
 import { readFileSync } from "node:fs"
@@ -72,10 +72,11 @@ export async function walkFolders(start: readonly BytePath[], options: WalkOptio
   }))
   let done = 0
   let lastYield = monotonicNow()
-  while (level.length > 0) {
+  let folders: Suspect[] = []
+  let files: Suspect[] = []
+  let asked: Promise<Step[]> | undefined
+  while (level.length > 0 || asked !== undefined) {
     const next: Step[] = []
-    const folders: Suspect[] = []
-    const files: Suspect[] = []
     for (const step of level) {
       done++
       if (monotonicNow() - lastYield > yieldMs) {
@@ -110,22 +111,36 @@ export async function walkFolders(start: readonly BytePath[], options: WalkOptio
         else found.push(path)
       }
     }
-    const ignored = await rules.findIgnored(
-      [...folders, ...files].map(({ path }) => path),
-      signal,
-    )
-    for (const { path } of files) {
-      if (!ignored.has(path) || rules.include.match(path, false)) found.push(path)
-      else if (nameOf(path) === ".gitignore") hiddenRules.push(path)
+    if (next.length === 0 && asked !== undefined) {
+      for (const step of await asked) next.push(step)
+      asked = undefined
     }
-    for (const { path, suspects } of folders) {
-      if (!ignored.has(path)) next.push({ path, included: "no", suspects })
-      else considerIncluded(path, true, { path, included: "asked", suspects }, rules, next, found)
+    if (asked === undefined && folders.length + files.length > 0) {
+      asked = askGit(folders, files)
+      asked.catch(() => {}) // awaited above, unless something else fails first
+      folders = []
+      files = []
     }
     level = next
     options.onFolders?.(done, done + level.length)
   }
   return { found, unreadable, leftovers, hiddenRules }
+
+  /** Finds the files that are not ignored, and returns the folders to read. */
+  async function askGit(someFolders: readonly Suspect[], someFiles: readonly Suspect[]): Promise<Step[]> {
+    const paths = [...someFolders, ...someFiles].map(({ path }) => path)
+    const ignored = await rules.findIgnored(paths, signal)
+    const steps: Step[] = []
+    for (const { path } of someFiles) {
+      if (!ignored.has(path) || rules.include.match(path, false)) found.push(path)
+      else if (nameOf(path) === ".gitignore") hiddenRules.push(path)
+    }
+    for (const { path, suspects } of someFolders) {
+      if (!ignored.has(path)) steps.push({ path, included: "no", suspects })
+      else considerIncluded(path, true, { path, included: "asked", suspects }, rules, steps, found)
+    }
+    return steps
+  }
 }
 
 /** What the folder's own .gitignore may match. Git reads no link there; whatever else it is, git is asked. */
