@@ -60,7 +60,7 @@ export function visitIndex(
     let next: number
     if (version === 4) {
       const [strip, start] = readOffset(data, name)
-      const end = data.indexOf(0, start)
+      const end = text.indexOf("\0", start)
       path = previous.slice(0, previous.length - strip) + text.slice(start, end)
       next = end + 1
     } else {
