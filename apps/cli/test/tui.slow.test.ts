@@ -112,6 +112,25 @@ describe("the chat in a terminal", () => {
     await next.sees("and then this")
   })
 
+  it("two chats in one session see each other, and that one was killed", async () => {
+    const slow = { name: "run_command", arguments: { command: "sleep 600" } }
+    const script = place.script([{ content: "Hi." }, { content: "Slow.", toolCalls: [slow] }, { content: "Mine." }])
+    const chat = await open(["chat", "--script", script, "--approval", "auto"])
+    chat.enter("hello")
+    await chat.sees(/Hi\.[\s\S]*run ended/)
+    const other = await open(["chat", "-S", "latest", "--approval", "auto"])
+    await other.sees("Hi.")
+    other.enter("take long")
+    await chat.sees("Another process goes on with this session")
+    await chat.sees("Slow.")
+    chat.enter("and mine")
+    await chat.sees("This session is in use.")
+    await chat.sees("runs in another process")
+    other.kill("SIGKILL")
+    await other.ended
+    await chat.sees("The other process died. What it did is kept.")
+  })
+
   it("killed while it waits, it offers to go on and shows what was said", async () => {
     const script = place.script([{ content: "First answer." }, { content: "Second answer." }])
     const chat = await open(["chat", "--script", script])

@@ -13,14 +13,15 @@ import { startState } from "../state/chat-state.js"
 import { createChatContext } from "./chat-context.js"
 import type { ChatScope } from "./chat-scope.js"
 import { createChatStore } from "./chat-store.js"
+import { createChatWork } from "./chat-work.js"
 import { createFollowing } from "./follow-session.js"
 import { findCutOff, goOnWith, hintAtNewest, isUnfinished, resumeQuestion } from "./go-on.js"
 import { readInputHistory } from "./input-history.js"
 import { leaveSession } from "./leave-session.js"
-import { modelName, refreshStatus, skipToHead } from "./open-session.js"
+import { modelName } from "./open-session.js"
 import { createOverlays } from "./overlays.js"
 import { createQuestions } from "./questions.js"
-import { runTurn, showError } from "./run-turn.js"
+import { showError } from "./run-turn.js"
 import { openScreenJournal } from "./screen-journal.js"
 import { notice } from "./show-event.js"
 
@@ -78,9 +79,8 @@ export function openChat(options: OpenChatOptions): OpenChat {
     maxSteps: options.maxSteps,
   }
   const following = createFollowing(scope)
-  const overlays = createOverlays(scope, { busy, width: () => width })
-  let turn: AbortController | undefined
-  let work: Promise<unknown> = Promise.resolve()
+  const work = createChatWork(scope, following, { isLeaving: () => leaving !== undefined, sendSlash })
+  const overlays = createOverlays(scope, { busy: work.busy, width: () => width })
   let leaving: Promise<void> | undefined
   let history: readonly string[] = []
   let armed: NodeJS.Timeout | undefined
@@ -94,93 +94,12 @@ export function openChat(options: OpenChatOptions): OpenChat {
     return runtime
   }
 
-  function isFree(): boolean {
-    return ["idle", "elsewhere"].includes(store.get().phase) && leaving === undefined
-  }
-
-  /** Lets the agent work: at once for whoever looks, after what is still under way in truth. */
-  function startTurn(prompt: string | undefined): void {
-    const controller = new AbortController()
-    turn = controller
-    store.dispatch({ type: "phase-changed", phase: "running", activity: "Thinking", at: now() })
-    enqueue(async () => {
-      await following.stop()
-      const { isDone } = await runTurn(scope, prompt, controller.signal)
-      turn = undefined
-      await settleDown()
-      if (isDone) return runQueued()
-      handBackQueue()
-    })
-  }
-
-  /** What was sent while the agent or keepup was at work follows, one by one. */
-  function runQueued(): void {
-    const [next] = store.get().queued
-    if (next === undefined || leaving !== undefined || turn !== undefined) return
-    store.dispatch({ type: "queue-taken" })
-    if (!isSlash(next)) {
-      startTurn(next)
-      return
-    }
-    journal.keepQueue(store.get().queued)
-    sendSlash(next)
-    // one that was no command has not begun anything that would go on with the queue
-    if (isFree()) runQueued()
-  }
-
-  /** After a stop or a failure the user may want something else first. */
-  function handBackQueue(): void {
-    const { queued } = store.get()
-    if (queued.length === 0) return
-    store.dispatch({ type: "text-handed-back", text: queued.join("\n\n") })
-    store.dispatch({ type: "queue-cleared" })
-    journal.keepQueue([])
-  }
-
-  /** Back to the user's turn, with the facts as they are. */
-  async function settleDown(): Promise<void> {
-    try {
-      await skipToHead(scope)
-      await refreshStatus(scope)
-    } catch (error) {
-      showError(scope, error)
-    }
-    if (leaving !== undefined) return
-    store.dispatch({ type: "phase-changed", phase: "idle" })
-    following.start()
-  }
-
-  /** Something of keepup's own that changes the session or its files. What it writes is not another process's. */
-  function busy(activity: string, doIt: () => Promise<void>): void {
-    store.dispatch({ type: "phase-changed", phase: "busy", activity, at: now() })
-    enqueue(async () => {
-      await following.stop()
-      try {
-        await doIt()
-      } catch (error) {
-        showError(scope, error)
-      }
-      await settleDown()
-      runQueued()
-    })
-  }
-
-  /** One thing after the other; never rejects. */
-  function enqueue(doIt: () => Promise<void>): void {
-    work = work.then(doIt).catch((error: unknown) => showError(scope, error))
-  }
-
   function send(text: string): void {
     const line = text.trim()
     if (line === "" || leaving !== undefined) return
     if (isSlash(line)) sendSlash(line)
-    else if (isFree()) startTurn(text.trimEnd())
-    else queue(text.trimEnd())
-  }
-
-  function queue(text: string): void {
-    store.dispatch({ type: "message-queued", text })
-    journal.keepQueue(store.get().queued)
+    else if (work.isFree()) work.startTurn(text.trimEnd())
+    else work.queue(text.trimEnd())
   }
 
   function sendSlash(line: string): void {
@@ -190,14 +109,14 @@ export function openChat(options: OpenChatOptions): OpenChat {
       const { command, words, text } = findSlash(line)
       // what keepup itself does is over in a moment; the agent may work for hours
       if (command.isAlways !== true && (phase === "busy" || phase === "opening")) {
-        queue(line)
+        work.queue(line)
         return
       }
       echo()
       const run = () => command.run(slashChat, words, text)
-      const isNow = command.isAlways === true || (command.isForRunning === true && turn !== undefined)
+      const isNow = command.isAlways === true || (command.isForRunning === true && work.isRunning())
       if (isNow) run().catch((error: unknown) => showError(scope, error))
-      else if (isFree()) busy(`/${command.name}`, run)
+      else if (work.isFree()) work.busy(`/${command.name}`, run)
       else {
         const refusal = `Cannot do this while a task is running: /${command.name}.`
         store.dispatch(notice("warning", refusal, "Stop it with Ctrl-C or /pause first."))
@@ -213,14 +132,14 @@ export function openChat(options: OpenChatOptions): OpenChat {
     say: (item) => store.dispatch({ type: "item-added", item }),
     leave,
     openHelp: () => store.dispatch({ type: "overlay-opened", overlay: helpOverlay() }),
-    isRunning: () => turn !== undefined,
+    isRunning: work.isRunning,
   }
 
   function interrupt(): void {
     const { phase, isLeaveArmed } = store.get()
     if (leaving !== undefined) machine.exit(130)
-    else if (turn !== undefined && phase === "running") {
-      turn.abort()
+    else if (work.isRunning() && phase === "running") {
+      work.stop()
       store.dispatch({ type: "phase-changed", phase: "stopping", activity: "Stopping", at: now() })
     } else if (phase === "stopping" || isLeaveArmed) leave()
     else armLeaving()
@@ -243,8 +162,8 @@ export function openChat(options: OpenChatOptions): OpenChat {
     const { question } = store.get()
     if (question !== undefined) questions.answer(question.fallback)
     questions.answerConfirm(false)
-    turn?.abort()
-    await work
+    work.stop()
+    await work.isDone()
     await following.stop()
     const farewell = await leaveSession(scope, runtime)
     journal.flush()
@@ -281,9 +200,9 @@ export function openChat(options: OpenChatOptions): OpenChat {
       const key = await questions.ask(resumeQuestion(cutOff, now()))
       if (key === "y") await goOn(opened, cutOff, kept.sessionId === cutOff.id ? kept.answer : "")
     } else await hintAtNewest(scope, opened)
-    if (turn !== undefined) return
+    if (work.isRunning()) return
     journal.endAnswer()
-    runQueued()
+    work.runQueued()
   }
 
   /** Shows the session as it stood, with the part of an answer that only the screen had; and lets the agent go on. */
@@ -294,7 +213,7 @@ export function openChat(options: OpenChatOptions): OpenChat {
       store.dispatch({ type: "item-added", item })
     }
     journal.endAnswer()
-    if (await isUnfinished(opened, session)) startTurn(undefined)
+    if (await isUnfinished(opened, session)) work.startTurn(undefined)
     else following.start()
   }
 

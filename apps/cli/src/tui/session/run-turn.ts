@@ -104,7 +104,8 @@ export async function runTurn(scope: ChatScope, prompt: string | undefined, sign
 }
 
 export function showError({ store }: ChatScope, thrown: unknown): void {
-  const { code, message, hint: said } = toKeepupError(thrown)
+  const { code, message: words, hint: said } = toKeepupError(thrown)
+  const message = words.replace(/^session:[\w-]+ is/, "This session is")
   const hint = said?.replace(/`keepup (checkpoint|session) list`/g, (_, what) => `\`/${what}s\``)
   if (code === "CANCELLED") store.dispatch(notice("info", message, hint))
   else store.dispatch(notice("error", message, hint))

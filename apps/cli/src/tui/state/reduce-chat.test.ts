@@ -111,7 +111,7 @@ describe("a tool call", () => {
     const ended = after(toolStarted("1"), toolEnded("1"))
     expect(ended.settled).toEqual([])
     const done = reduceChat(ended, toolResult("1", "first\nsecond\n"))
-    expect(done.settled).toMatchObject([{ kind: "tool", status: "ok", result: "first (+1 lines)", durationMs: 5 }])
+    expect(done.settled).toMatchObject([{ kind: "tool", status: "ok", result: "first (+1 line)", durationMs: 5 }])
     expect(done.settled).toMatchObject([{ output: "first\nsecond\n" }])
   })
 

@@ -257,7 +257,7 @@ function isStreaming(item: ChatItem): item is AssistantItem {
 
 function firstLine(text: string): string {
   const lines = text.split("\n").filter((line) => line.trim() !== "")
-  const more = lines.length > 1 ? ` (+${lines.length - 1} lines)` : ""
+  const more = lines.length > 1 ? ` (+${lines.length - 1} ${lines.length === 2 ? "line" : "lines"})` : ""
   return `${(lines[0] ?? "").trim().slice(0, 400)}${more}`
 }
 

@@ -56,10 +56,11 @@ describe("an item of the conversation", () => {
     expect(wide.at(-1)).toBe("  … 992,000 more characters")
   })
 
-  it("puts checkpoints that were made one after the other on one line", () => {
+  it("puts checkpoints that were made one after the other on one line if it fits", () => {
     const earlier = [{ number: 3, trigger: "turn ended", name: null }]
     const item = { id: 1, kind: "checkpoint", number: 4, trigger: "run ended", name: null, earlier } as const
     expect(renderItem(item, 80, bare)).toEqual(["  checkpoint #3 (turn ended), #4 (run ended)"])
+    expect(renderItem(item, 40, bare)).toEqual(["  checkpoint #3 (turn ended)", "  checkpoint #4 (run ended)"])
   })
 
   it("keeps colours of our own blocks, and nothing else a terminal obeys", () => {

@@ -27,7 +27,9 @@ export function renderItem(item: ChatItem, columns: number, styles: Styles): str
         const named = name === null ? "" : ` "${oneLine(name)}"`
         return `#${number}${named} (${oneLine(trigger)})`
       })
-      return [styles.dim(cut(`  checkpoint ${all.join(", ")}`, columns))]
+      const joined = `checkpoint ${all.join(", ")}`
+      const lines = textWidth(joined) + 2 <= columns ? [joined] : all.map((one) => `checkpoint ${one}`)
+      return lines.map((line) => styles.dim(cut(`  ${line}`, columns)))
     }
     case "todo":
       return renderTodo(item.items, columns, styles)
