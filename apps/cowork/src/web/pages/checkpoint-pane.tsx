@@ -4,7 +4,7 @@ import { useState } from "react"
 import type { CheckpointDetail, Graph } from "../../api.js"
 import { api } from "../client.js"
 import { plural } from "../format.js"
-import { Button, Go, Loading, Name, Problem, Time } from "../parts/basics.js"
+import { Button, Go, IconButton, Loading, Name, Problem, Time } from "../parts/basics.js"
 import { Icon } from "../parts/icon.js"
 import { Messages } from "../parts/messages.js"
 import { RestoreDialog } from "../parts/restore-dialog.js"
@@ -187,9 +187,7 @@ function CheckpointHead({ data, branchName, onAsk, onPinned }: CheckpointHeadPro
         >
           {checkpoint.pinned ? "Pinned" : "Pin"}
         </Button>
-        <Button icon="delete" onClick={() => onAsk({ for: "delete" })}>
-          Delete…
-        </Button>
+        <IconButton icon="delete" name="Delete the checkpoint…" onClick={() => onAsk({ for: "delete" })} />
       </div>
       {error ? <Problem error={error} /> : null}
       {data.filesProblem ? (

@@ -1,6 +1,6 @@
 /** Two branches beside each other: what they share, where they part, and how their files and states differ. */
 import { useId } from "react"
-import type { Compare, Graph } from "../../api.js"
+import type { CheckpointJson, Compare, Graph } from "../../api.js"
 import { api } from "../client.js"
 import { DiffView } from "../diff/diff-view.js"
 import { plural } from "../format.js"
@@ -82,6 +82,9 @@ function Comparison({ fromId, toId }: ComparisonProps) {
   if (data === undefined) return <Loading what="the comparison" />
   const { from, to, common, state } = data
   const [first, second] = [from.checkpoint, to.checkpoint]
+  // a fresh branch stands on a checkpoint of the session it came from
+  const ownerOf = ({ sessionId }: CheckpointJson) =>
+    sessionId === fromId ? "the first" : sessionId === toId ? "the second" : "the session they came from"
   return (
     <div className="compare">
       <div className="sides">
@@ -97,8 +100,7 @@ function Comparison({ fromId, toId }: ComparisonProps) {
       {data.canDiff && first && second ? (
         <>
           <h2>
-            Files, from #{first.number} of the first to #{second.number} of{" "}
-            {second.sessionId === toId ? "the second" : "the first"}
+            Files, from #{first.number} of {ownerOf(first)} to #{second.number} of {ownerOf(second)}
           </h2>
           <DiffView sessionId={first.sessionId} fromId={first.id} toId={second.id} />
         </>

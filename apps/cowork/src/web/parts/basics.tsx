@@ -49,6 +49,15 @@ interface GoProps {
   readonly title?: string
 }
 
+/** A button that shows only its icon: for what is done seldom. Its name is there for everyone all the same. */
+export function IconButton({ name, icon, onClick }: { name: string; icon: IconName; onClick: () => void }) {
+  return (
+    <button type="button" className="button button-quiet" aria-label={name} title={name} onClick={onClick}>
+      <Icon name={icon} />
+    </button>
+  )
+}
+
 interface ButtonProps {
   readonly children: ReactNode
   readonly onClick: () => void

@@ -4,7 +4,7 @@ import type { Graph, SessionDetail } from "../../api.js"
 import { plural, shortId } from "../format.js"
 import { formatRoute } from "../state/route.js"
 import { goTo } from "../use-route.js"
-import { Button, Go, Name, Status, Time } from "./basics.js"
+import { Button, Go, IconButton, Name, Status, Time } from "./basics.js"
 import { Icon } from "./icon.js"
 import { DeleteSession, RenameSession, TakeCheckpoint } from "./session-dialogs.js"
 
@@ -67,12 +67,8 @@ export function SessionHead({ detail, graph, onChanged, onSay }: SessionHeadProp
           <Icon name="compare" />
           <span>Compare{branchCount > 0 ? ` ${plural(branchCount + 1, "branch", "branches")}` : ""}</span>
         </a>
-        <Button icon="edit" onClick={() => setAsked("rename")}>
-          Rename…
-        </Button>
-        <Button icon="delete" onClick={() => setAsked("delete")}>
-          Delete…
-        </Button>
+        <IconButton icon="edit" name="Rename the session…" onClick={() => setAsked("rename")} />
+        <IconButton icon="delete" name="Delete the session…" onClick={() => setAsked("delete")} />
       </div>
       {asked === "checkpoint" ? <TakeCheckpoint sessionId={session.id} onClose={close} onDone={done} /> : null}
       {asked === "rename" ? <RenameSession session={session} onClose={close} onDone={done} /> : null}
