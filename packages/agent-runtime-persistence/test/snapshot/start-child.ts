@@ -22,7 +22,7 @@ function bundleChild(): Promise<string> {
       bundle: true,
       platform: "node",
       format: "esm",
-      conditions: ["source"],
+      conditions: ["@ku0/source"],
       external: ["@photostructure/sqlite"],
       logLevel: "error",
     })
