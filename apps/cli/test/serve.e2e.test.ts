@@ -1,6 +1,6 @@
 /** The real program serves the real page, lets one browser in, gives a second address, and stops when it is told to. */
 import { once } from "node:events"
-import { readFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeAll, beforeEach, expect, it } from "vitest"
 import { buildOnce, openPlace, type Place } from "./real-keepup.js"
@@ -41,6 +41,31 @@ it("serves, answers a second start with a fresh address, and ends cleanly", asyn
   }
   const [code] = await once(child, "exit")
   expect(code).toBe(130)
+})
+
+it("opens a browser on a server that runs already, also when the browser is slower than the command", async () => {
+  const bin = join(place.root, "bin")
+  const [go, seen] = [join(place.root, "go"), join(place.root, "seen")]
+  mkdirSync(bin)
+  for (const name of ["xdg-open", "open"]) {
+    const lines = ["#!/bin/sh", `until [ -e '${go}' ]; do sleep 0.05; done`]
+    lines.push(`cat "\${1#file://}" > '${seen}.part' && mv '${seen}.part' '${seen}'`, "")
+    writeFileSync(join(bin, name), lines.join("\n"), { mode: 0o755 })
+  }
+  place.environment["PATH"] = `${bin}:${place.environment["PATH"]}`
+  const child = place.start("serve", "--port", "0", "--json")
+  try {
+    const [line] = (await once(child.stdout as NodeJS.ReadableStream, "data")) as [Buffer]
+    const { server } = JSON.parse(line.toString())
+    const second = place.ask("serve", "--open", "--port", new URL(server.url).port)
+    writeFileSync(go, "")
+    await expect.poll(() => existsSync(seen), { timeout: 60_000 }).toBe(true)
+    expect(readFileSync(seen, "utf8")).toContain(second.server.loginUrl)
+  } finally {
+    writeFileSync(go, "")
+    child.kill("SIGTERM")
+  }
+  await once(child, "exit")
 })
 
 it("shows the run of another process live, every entry once", async () => {

@@ -1,7 +1,7 @@
 /** `serve`: the cowork server and its page, until it is stopped. */
 import { spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { rmSync, writeFileSync } from "node:fs"
+import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { isKeepupError, KeepupError } from "@ku0/agent-runtime"
@@ -81,14 +81,19 @@ async function tell(context: Context, { url, isRunning, isOpen }: Told): Promise
       ...(isRunning ? [] : ["For another browser run `keepup serve` again. Stop with Ctrl-C."]),
     ].join("\n"),
   )
-  return isOpen ? openBrowser(context, url) : () => undefined
+  return isOpen ? openBrowser(context, url, isRunning) : () => undefined
 }
+
+/** How long the code of an address is good. */
+const codeLifeMs = 600_000
 
 /**
  * The address lets one in, and the arguments of a program can be seen by other users of the machine: a browser is opened
- * with a file that only its owner can read, which leads on.
+ * with a file that only its owner can read, which leads on. If the server is another process (`isLeft`), this one ends
+ * before the browser has read the file: it stays, and the next start takes it away.
  */
-function openBrowser(context: Context, url: string): () => void {
+function openBrowser(context: Context, url: string, isLeft: boolean): () => void {
+  removeOldFiles(context.stateDirectory)
   const file = join(context.stateDirectory, `open-${randomBytes(8).toString("hex")}.html`)
   writeFileSync(
     file,
@@ -102,10 +107,20 @@ function openBrowser(context: Context, url: string): () => void {
   const child = spawn(program, [pathToFileURL(file).href], { stdio: "ignore", detached: true })
   child.on("error", () => context.warn(`No browser could be opened with ${program}. Open the address yourself.`))
   child.unref()
+  if (isLeft) return () => undefined
   const clear = () => rmSync(file, { force: true })
   setTimeout(clear, 60_000).unref()
   process.once("exit", clear)
   return clear
+}
+
+function removeOldFiles(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    if (!/^open-[0-9a-f]{16}\.html$/.test(name)) continue
+    const file = join(folder, name)
+    const made = statSync(file, { throwIfNoEntry: false })?.mtimeMs
+    if (made !== undefined && Date.now() - made > codeLifeMs) rmSync(file, { force: true })
+  }
 }
 
 function tellError(context: Context): (error: KeepupError) => void {
