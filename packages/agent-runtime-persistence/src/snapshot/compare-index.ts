@@ -5,16 +5,14 @@ import type { BytePath } from "./byte-path.js"
 import { type IndexEntry, parseIndex } from "./git-index.js"
 import { lookAtDisk, type WorkspaceFiles } from "./workspace-files.js"
 
-/** From this many files on, a git of its own is faster, and holds nobody up. */
-const mostFiles = 3000
 const emptyBlob = Buffer.from("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391", "hex")
 
 /**
  * Files whose stat is not what the index says, or says too little: never fewer than git would name. Undefined for an
- * index that is large or in any way unusual, damaged ones among them: then git is asked.
+ * index with more files than told or in any way unusual, damaged ones among them: then git is asked.
  */
-export function findStale(files: WorkspaceFiles, indexFile: string): BytePath[] | undefined {
-  const read = readIndex(indexFile)
+export function findStale(files: WorkspaceFiles, indexFile: string, mostFiles: number): BytePath[] | undefined {
+  const read = readIndex(indexFile, mostFiles)
   if (read === undefined) return undefined
   const stale: BytePath[] = []
   const { data, second } = read
@@ -30,7 +28,7 @@ export function findStale(files: WorkspaceFiles, indexFile: string): BytePath[] 
   return stale
 }
 
-function readIndex(indexFile: string) {
+function readIndex(indexFile: string, mostFiles: number) {
   try {
     const second = Math.floor(statSync(indexFile).mtimeMs / 1000)
     const data = readFileSync(indexFile)
