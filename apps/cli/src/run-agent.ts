@@ -12,12 +12,12 @@ import {
   runSession,
   type Session,
   type SessionId,
+  sessionToJson,
   shortId,
 } from "@ku0/agent-runtime"
 import { askApproval, askInDoubt } from "./ask-person.js"
 import type { Input, OptionSpec } from "./command.js"
 import type { Context } from "./context.js"
-import { sessionToJson } from "./output/json.js"
 import { createRunView } from "./output/run-view.js"
 import { oneLine, plural } from "./output/text.js"
 

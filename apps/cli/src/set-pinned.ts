@@ -1,7 +1,7 @@
 /** What `pin` and `unpin` share: all references are found before anything is changed. */
 import type { Checkpoint } from "@ku0/agent-runtime"
+import { checkpointToJson } from "@ku0/agent-runtime"
 import type { Context } from "./context.js"
-import { checkpointToJson } from "./output/json.js"
 import { describe, getCheckpoint, getSession } from "./references.js"
 
 export async function setPinned(context: Context, references: readonly string[], pinned: boolean): Promise<void> {

@@ -1,7 +1,6 @@
 /** `pause`: asks a running session to stop at its next safe point. */
-import { requestPause, shortId } from "@ku0/agent-runtime"
+import { requestPause, sessionToJson, shortId } from "@ku0/agent-runtime"
 import type { Command } from "../command.js"
-import { sessionToJson } from "../output/json.js"
 import { oneLine } from "../output/text.js"
 import { getSession } from "../references.js"
 

@@ -3,11 +3,11 @@
  * second, so that what other processes append is seen, and keeps the newest frames for those who are up to date. Who is
  * behind reads its own pages. The place of each follower is the last `seq` it was sent: nothing is missed, nothing twice.
  */
-import { type Runtime, type Session, type SessionId, toKeepupError } from "@ku0/agent-runtime"
+import { type Runtime, type Session, type SessionId, sessionToJson, toKeepupError } from "@ku0/agent-runtime"
 import type { Guard } from "../api.js"
 import { beat, beatMs, frame } from "./event-frames.js"
 import { readGuard } from "./guards.js"
-import { entryToJson, sessionToJson } from "./shapes.js"
+import { entryToJson } from "./shapes.js"
 
 export interface SessionWatcher {
   /** The frames of one follower, from behind `after` on (the head unless told), until the signal aborts. */

@@ -1,11 +1,10 @@
 /** `checkpoint create`: keeps the workspace and the conversation as they are now. */
 import { readFileSync } from "node:fs"
 import { basename, resolve } from "node:path"
-import { type Checkpoint, KeepupError, type Runtime, type Session, shortId } from "@ku0/agent-runtime"
+import { type Checkpoint, checkpointToJson, KeepupError, type Runtime, type Session, shortId } from "@ku0/agent-runtime"
 import { describeFiles } from "../../checkpoint-table.js"
 import type { Command } from "../../command.js"
 import type { Context } from "../../context.js"
-import { checkpointToJson } from "../../output/json.js"
 import { oneLine, plural } from "../../output/text.js"
 import { findSession } from "../../references.js"
 

@@ -1,7 +1,6 @@
 /** `checkpoint delete`: takes checkpoints away, also named and pinned ones, after a question. */
-import { type Checkpoint, KeepupError } from "@ku0/agent-runtime"
+import { type Checkpoint, checkpointToJson, KeepupError } from "@ku0/agent-runtime"
 import type { Command } from "../../command.js"
-import { checkpointToJson } from "../../output/json.js"
 import { plural } from "../../output/text.js"
 import { describe, getCheckpoint, getSession } from "../../references.js"
 

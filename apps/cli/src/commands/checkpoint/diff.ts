@@ -1,8 +1,7 @@
 /** `checkpoint diff`: what changed since a checkpoint, or between two. */
-import { diffCheckpoints, type FileChange, patchBetween } from "@ku0/agent-runtime"
+import { changeToJson, diffCheckpoints, type FileChange, patchBetween } from "@ku0/agent-runtime"
 import type { Command } from "../../command.js"
 import { paintPatch, renderStat } from "../../output/diff.js"
-import { changeToJson } from "../../output/json.js"
 import { oneLine } from "../../output/text.js"
 import { getCheckpoint, getSession } from "../../references.js"
 import { toWorkspacePaths } from "../../workspace-paths.js"

@@ -1,9 +1,16 @@
 /** `checkpoint list`: the timeline of a session and the table under it. */
-import { type Checkpoint, type CheckpointTrigger, checkpointTriggers, type Session, shortId } from "@ku0/agent-runtime"
+import {
+  type Checkpoint,
+  type CheckpointTrigger,
+  checkpointToJson,
+  checkpointTriggers,
+  type Session,
+  sessionToJson,
+  shortId,
+} from "@ku0/agent-runtime"
 import { renderCheckpoints } from "../../checkpoint-table.js"
 import type { Command } from "../../command.js"
 import type { Context } from "../../context.js"
-import { checkpointToJson, sessionToJson } from "../../output/json.js"
 import { cut, oneLine, plural } from "../../output/text.js"
 import { getSession } from "../../references.js"
 

@@ -1,7 +1,7 @@
 /** `checkpoint prune`: applies retention now, and says what goes. */
 
+import { checkpointToJson } from "@ku0/agent-runtime"
 import type { Command } from "../../command.js"
-import { checkpointToJson } from "../../output/json.js"
 import { bytes, plural } from "../../output/text.js"
 import { describe, getSession } from "../../references.js"
 

@@ -3,15 +3,17 @@ import {
   type Checkpoint,
   KeepupError,
   planRestore,
+  planToJson,
   type RestoreMode,
   restoreCheckpoint,
+  restoreToJson,
   rewindToCheckpoint,
   type Session,
+  sessionToJson,
   shortId,
 } from "@ku0/agent-runtime"
 import type { Command, Input } from "../../command.js"
 import type { Context } from "../../context.js"
-import { planToJson, restoreToJson, sessionToJson } from "../../output/json.js"
 import { oneLine, shellWord } from "../../output/text.js"
 import { getCheckpoint, getSession } from "../../references.js"
 import { renderPlan, renderRestored } from "../../restore-talk.js"

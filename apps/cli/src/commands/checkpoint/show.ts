@@ -1,6 +1,7 @@
 /** `checkpoint show`: everything in one checkpoint. */
 import {
   type Checkpoint,
+  checkpointToJson,
   listCheckpointFiles,
   type MessageNear,
   messagesAround,
@@ -11,7 +12,6 @@ import {
 import { describeFiles } from "../../checkpoint-table.js"
 import type { Command } from "../../command.js"
 import type { Context } from "../../context.js"
-import { checkpointToJson } from "../../output/json.js"
 import { bytes, cut, manyLines, oneLine, pad } from "../../output/text.js"
 import { dateTime, relativeTime } from "../../output/time.js"
 import { getCheckpoint, getSession } from "../../references.js"

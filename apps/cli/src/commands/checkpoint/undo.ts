@@ -1,7 +1,6 @@
 /** `checkpoint undo`: takes the workspace's last restore back. */
-import { undoRestore } from "@ku0/agent-runtime"
+import { planToJson, restoreToJson, undoRestore } from "@ku0/agent-runtime"
 import type { Command } from "../../command.js"
-import { planToJson, restoreToJson } from "../../output/json.js"
 import { plural } from "../../output/text.js"
 import { findSession } from "../../references.js"
 

@@ -1,7 +1,6 @@
 /** `session cleanup`: closes sessions whose process died and takes old ended ones away. */
-import { parseDuration, type Session, shortId } from "@ku0/agent-runtime"
+import { parseDuration, type Session, sessionToJson, shortId } from "@ku0/agent-runtime"
 import type { Command } from "../../command.js"
-import { sessionToJson } from "../../output/json.js"
 import { oneLine } from "../../output/text.js"
 
 export const cleanupCommand: Command = {

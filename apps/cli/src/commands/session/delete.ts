@@ -1,7 +1,6 @@
 /** `session delete`: takes a session away. Branches of it keep the history they share. */
-import { shortId } from "@ku0/agent-runtime"
+import { sessionToJson, shortId } from "@ku0/agent-runtime"
 import type { Command } from "../../command.js"
-import { sessionToJson } from "../../output/json.js"
 import { oneLine, plural } from "../../output/text.js"
 import { getSession } from "../../references.js"
 

@@ -1,9 +1,8 @@
 /** `session import`: takes an exported session in, under new ids, all or nothing. */
 import { closeSync, openSync, readSync } from "node:fs"
 import { join, resolve } from "node:path"
-import { importOldSessions, importSession, KeepupError, type Session, shortId } from "@ku0/agent-runtime"
+import { importOldSessions, importSession, KeepupError, type Session, sessionToJson, shortId } from "@ku0/agent-runtime"
 import type { Command } from "../../command.js"
-import { sessionToJson } from "../../output/json.js"
 import { oneLine, plural } from "../../output/text.js"
 import { jsonExportHead, withCompressed } from "./json-export.js"
 

@@ -1,8 +1,7 @@
 /** `session list`: the sessions of the workspace or of all, newest first; or as a tree of branches. */
-import { type Session, type SessionStatus, sessionStatuses, shortId } from "@ku0/agent-runtime"
+import { type Session, type SessionStatus, sessionStatuses, sessionToJson, shortId } from "@ku0/agent-runtime"
 import type { Command } from "../../command.js"
 import type { Context } from "../../context.js"
-import { sessionToJson } from "../../output/json.js"
 import { renderTable } from "../../output/table.js"
 import { oneLine, plural, type Styles } from "../../output/text.js"
 import { relativeTime } from "../../output/time.js"

@@ -1,8 +1,7 @@
 /** `session logs`: what keepup has to say about a session; with `--follow` also what comes. */
-import { type SessionId, type SessionLogLine, type Store, shortId } from "@ku0/agent-runtime"
+import { logToJson, type SessionId, type SessionLogLine, type Store, sessionToJson, shortId } from "@ku0/agent-runtime"
 import type { Command } from "../../command.js"
 import type { Context } from "../../context.js"
-import { logToJson, sessionToJson } from "../../output/json.js"
 import { getSession } from "../../references.js"
 import { renderLogLine } from "./show.js"
 

@@ -1,8 +1,7 @@
 /** `session new`: a session for work that is not keepup's own agent's. */
 import { basename } from "node:path"
-import { shortId } from "@ku0/agent-runtime"
+import { sessionToJson, shortId } from "@ku0/agent-runtime"
 import type { Command } from "../../command.js"
-import { sessionToJson } from "../../output/json.js"
 import { oneLine } from "../../output/text.js"
 
 export const newCommand: Command = {

@@ -1,7 +1,6 @@
 /** `session rename`: another name for a session. */
-import { KeepupError, shortId } from "@ku0/agent-runtime"
+import { KeepupError, sessionToJson, shortId } from "@ku0/agent-runtime"
 import type { Command } from "../../command.js"
-import { sessionToJson } from "../../output/json.js"
 import { oneLine } from "../../output/text.js"
 import { getSession } from "../../references.js"
 

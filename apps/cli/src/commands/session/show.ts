@@ -1,9 +1,16 @@
 /** `session show`: one session, its newest checkpoints and what keepup has to say about it. */
-import { type Checkpoint, type Session, type SessionLogLine, shortId } from "@ku0/agent-runtime"
+import {
+  type Checkpoint,
+  checkpointToJson,
+  logToJson,
+  type Session,
+  type SessionLogLine,
+  sessionToJson,
+  shortId,
+} from "@ku0/agent-runtime"
 import { renderCheckpoints } from "../../checkpoint-table.js"
 import type { Command } from "../../command.js"
 import type { Context } from "../../context.js"
-import { checkpointToJson, logToJson, sessionToJson } from "../../output/json.js"
 import { manyLines, oneLine, pad } from "../../output/text.js"
 import { dateTime, relativeTime } from "../../output/time.js"
 import { getSession } from "../../references.js"

@@ -1,12 +1,14 @@
 /** Checkpoints: list, take, show, pin, delete, their state, and the graph they make. */
 import {
   type Checkpoint,
+  checkpointToJson,
   diffState,
   type FamilyCheckpoint,
   type FamilyMember,
   KeepupError,
   type Runtime,
   readFamily,
+  sessionToJson,
   toKeepupError,
 } from "@ku0/agent-runtime"
 import * as api from "../../api.js"
@@ -15,7 +17,7 @@ import { readHolder } from "../guards.js"
 import type { Looks } from "../looks.js"
 import { getCheckpoint, getSession } from "../references.js"
 import { type AnyRoute, given, route } from "../route.js"
-import { checkpointToJson, listedSession, sessionToJson } from "../shapes.js"
+import { listedSession } from "../shapes.js"
 
 const mostValue = 1 << 20
 

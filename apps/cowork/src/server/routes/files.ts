@@ -1,13 +1,20 @@
 /** Files as of a checkpoint, what changed since, and artifacts. Contents come from the snapshot's objects; no path is opened. */
 import { isUtf8 } from "node:buffer"
-import { type Checkpoint, KeepupError, patchBetween, type Runtime, readCheckpointFile } from "@ku0/agent-runtime"
+import {
+  type Checkpoint,
+  changeToJson,
+  KeepupError,
+  patchBetween,
+  type Runtime,
+  readCheckpointFile,
+} from "@ku0/agent-runtime"
 import * as api from "../../api.js"
 import { contentHeaders } from "../guard-request.js"
 import { listFolder } from "../list-folder.js"
 import type { Looks } from "../looks.js"
 import { getCheckpoint, getSession, requireInside } from "../references.js"
 import { type AnyRoute, route } from "../route.js"
-import { artifactToJson, changeToJson } from "../shapes.js"
+import { artifactToJson } from "../shapes.js"
 
 const mostPatch = 1 << 20
 /** Types a browser may show by itself; SVG is not among them, it can hold a script. */

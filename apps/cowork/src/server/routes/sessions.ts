@@ -1,6 +1,7 @@
 /** Sessions: list, show, rename, delete, pause, and what is around them. */
 import { stat } from "node:fs/promises"
 import {
+  checkpointToJson,
   type EntryRef,
   findUndoable,
   KeepupError,
@@ -8,14 +9,16 @@ import {
   type Runtime,
   readMessages,
   requestPause,
+  restoreToJson,
   type Session,
   type SessionId,
+  sessionToJson,
 } from "@ku0/agent-runtime"
 import * as api from "../../api.js"
 import { listWithHolders, readGuard } from "../guards.js"
 import { getCheckpoint, getSession } from "../references.js"
 import { type AnyRoute, given, route } from "../route.js"
-import { artifactToJson, checkpointToJson, entryToJson, restoreToJson, sessionToJson } from "../shapes.js"
+import { artifactToJson, entryToJson } from "../shapes.js"
 
 const mostContent = 256 << 10
 

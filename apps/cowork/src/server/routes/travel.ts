@@ -2,17 +2,21 @@
 import {
   type Checkpoint,
   type CheckpointId,
+  checkpointToJson,
   type EntryRef,
   findCommonEntry,
   KeepupError,
   planRestore,
+  planToJson,
   type RestorePlan,
   type Runtime,
   readFamily,
   readReplayPage,
   restoreCheckpoint,
+  restoreToJson,
   rewindToCheckpoint,
   type Session,
+  sessionToJson,
   undoRestore,
   verifyReplay,
 } from "@ku0/agent-runtime"
@@ -21,7 +25,7 @@ import { linkCheckpoints } from "../graph.js"
 import type { Looks } from "../looks.js"
 import { getCheckpoint, getSession, requireInside } from "../references.js"
 import { type AnyRoute, route } from "../route.js"
-import { checkpointToJson, entryToJson, planToJson, restoreToJson, sessionToJson } from "../shapes.js"
+import { entryToJson } from "../shapes.js"
 import { compareKeys, refOf } from "./checkpoints.js"
 
 interface Side {

@@ -1,5 +1,8 @@
 /** The JSON shapes other programs rely on: exactly these keys, whatever else the library knows. */
-import type { Checkpoint, FileChange, Restore, RestorePlan, Session, SessionLogLine } from "@ku0/agent-runtime"
+import type { Checkpoint } from "./checkpoint.js"
+import type { Restore } from "./restore.js"
+import type { Session, SessionLogLine } from "./session.js"
+import type { FileChange, RestorePlan } from "./snapshot.js"
 
 export function checkpointToJson(checkpoint: Checkpoint) {
   const { id, number, name, note, trigger, sessionId, messageIndex, createdAt, pinned, sizeBytes } = checkpoint
@@ -38,9 +41,14 @@ export function restoreToJson(restore: Restore) {
   return { id, checkpointId, safetyCheckpointId, sessionId, mode }
 }
 
-export function planToJson(plan: RestorePlan) {
-  const { write, delete: remove, untouched, notCaptured } = plan
-  return { write, delete: remove, untouched, notCaptured: notCaptured.map(({ path, reason }) => ({ path, reason })) }
+/** At most `most` paths of each kind. */
+export function planToJson(plan: RestorePlan, most = Number.POSITIVE_INFINITY) {
+  return {
+    write: plan.write.slice(0, most),
+    delete: plan.delete.slice(0, most),
+    untouched: plan.untouched,
+    notCaptured: plan.notCaptured.slice(0, most).map(({ path, reason }) => ({ path, reason })),
+  }
 }
 
 export function changeToJson({ path, status, insertions, deletions, binary, from }: FileChange) {
