@@ -75,6 +75,7 @@ const expectedSteps = [
   "state",
   "checkpoint",
   "lease",
+  "release",
   "renew",
   "artifact",
   "log",
