@@ -2,7 +2,18 @@
  * SQLite behind the port. One connection, owned here together with every cached statement: a statement does not keep
  * its connection alive. Work queues up, so that a transaction is never interleaved with anything else.
  */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readlinkSync, realpathSync } from "node:fs"
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  unlinkSync,
+} from "node:fs"
 import { dirname, resolve } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite"
@@ -121,7 +132,8 @@ export function openSqliteDriver(options: OpenSqliteOptions): SqliteDriver {
         isOpen = false
         queue.leave()
         statements.clear()
-        if (isClaimed && place?.findLoss() === undefined) emptyLog(database)
+        if (place?.findLoss() !== undefined) return closeBeside(path, database)
+        if (isClaimed) emptyLog(database)
         database.close()
       }),
   }
@@ -207,6 +219,26 @@ function emptyLog(database: DatabaseSyncInstance): boolean {
     return busy === 0
   } catch {
     return false // a full disk, or someone is reading: it stays in the log, where it is as safe
+  }
+}
+
+/**
+ * Closing takes the log and its index away by name, though those names may belong to another database by now: they are
+ * held under a second name meanwhile, and given back.
+ */
+function closeBeside(path: string, database: DatabaseSyncInstance): void {
+  const files = filesOf(path)
+    .slice(1)
+    .filter((file) => existsSync(file))
+  const held = files.map((file) => ({ file, second: `${file}.held-${process.pid}` }))
+  for (const { file, second } of held) linkSync(file, second)
+  try {
+    database.close()
+  } finally {
+    for (const { file, second } of held) {
+      if (existsSync(file)) unlinkSync(second)
+      else renameSync(second, file)
+    }
   }
 }
 
