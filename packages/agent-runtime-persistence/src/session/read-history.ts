@@ -35,14 +35,17 @@ export async function* historyPages(
   }
 }
 
-/** Two texts: the data of all entries as one JSON list, and the rest of them, a few words each. */
+/** Two JSON lists: the data of the wanted entries, and the rest of them, a few words each; beside how many there are of any type. */
 function pageQuery(types: readonly string[] | undefined): string {
-  const words = ["seq", "version", "created_at", "message_index", "type"].join(" || ' ' || ")
-  const isWanted = types === undefined ? "1 = 1" : `type IN (${types.map((type) => `'${type}'`).join(", ")})`
-  return `SELECT count(*) AS entries, count(data) AS plain, string_agg(words, ',') AS words, string_agg(data, ',') AS data FROM (
-    SELECT CASE WHEN ${isWanted} THEN ${words} END AS words, CASE WHEN ${isWanted} THEN data END AS data
-    FROM entries WHERE session_id = ? AND seq >= ? AND seq <= ? ORDER BY seq) AS ordered`
+  const words = `'[' || seq || ',' || version || ',' || created_at || ',' || message_index || ',"' || type || '"]'`
+  const inPage = "session_id = ? AND seq >= ? AND seq <= ?"
+  const isWanted = types === undefined ? "" : ` AND type IN (${types.map((type) => `'${type}'`).join(", ")})`
+  return `SELECT (SELECT count(*) FROM entries WHERE ${inPage}) AS entries, count(*) AS wanted, count(data) AS plain,
+    string_agg(words, ',') AS words, string_agg(data, ',') AS data
+    FROM (SELECT ${words} AS words, data FROM entries WHERE ${inPage}${isWanted} ORDER BY seq) AS ordered`
 }
+
+type Head = [seq: number, version: number, createdAt: number, messageIndex: number, type: string]
 
 /** `undefined` if the page is not as simple as almost all are: then its rows say what it is about. */
 async function readText(
@@ -52,30 +55,21 @@ async function readText(
   first: number,
   last: number,
 ): Promise<HistoryPage | undefined> {
-  const row = await runner.get(select, [sessionId, first, last])
+  const page = [sessionId, first, last]
+  const row = await runner.get(select, [...page, ...page])
   const count = last - first + 1
-  const words = (row?.["words"] ?? "") as string
-  const heads = words === "" ? [] : words.split(",")
+  const heads = parseList(`[${row?.["words"] ?? ""}]`) as Head[] | undefined
   const data = parseList(`[${row?.["data"] ?? ""}]`)
   // an entry is missing, is kept elsewhere, or is not one value
-  if (Number(row?.["entries"]) !== count || Number(row?.["plain"]) !== heads.length) return undefined
-  if (data?.length !== heads.length) return undefined
+  if (Number(row?.["entries"]) !== count || Number(row?.["plain"]) !== Number(row?.["wanted"])) return undefined
+  if (heads === undefined || data?.length !== heads.length) return undefined
   let before = 0
   const entries: Entry[] = []
-  for (const [place, head] of heads.entries()) {
-    const [seq = "", version, createdAt, messageIndex, type = ""] = head.split(" ")
-    if (Number(seq) <= before) return undefined
-    before = Number(seq)
-    entries.push({
-      sessionId,
-      seq: before,
-      type,
-      version: Number(version),
-      data: data[place],
-      createdAt: Number(createdAt),
-      messageIndex: Number(messageIndex),
-      parent: null,
-    })
+  for (let place = 0; place < heads.length; place++) {
+    const [seq, version, createdAt, messageIndex, type] = heads[place] as Head
+    if (seq <= before) return undefined
+    before = seq
+    entries.push({ sessionId, seq, type, version, data: data[place], createdAt, messageIndex, parent: null })
   }
   return { entries, left: count - entries.length }
 }
