@@ -26,7 +26,7 @@ export async function load(program, place, { isKilled, seconds }) {
   const begin = performance.now()
   while (performance.now() - begin < seconds * 1_000) {
     await runtime.store.log.append(followed.id, [say(`live ${written++}`)])
-    memory.push(server.memoryMb())
+    if (written % 20 === 0) memory.push(await server.usedMb())
     await sleep(100)
     if (!isKilled || downMs > 0 || performance.now() - begin < seconds * 400) continue
     const down = performance.now()

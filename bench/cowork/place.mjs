@@ -35,10 +35,14 @@ export function say(content) {
 
 /** @returns the server's process, its port, what it uses, and a way to kill it */
 export async function startServer(program, { stateDirectory, workspacePath }, port = 0) {
-  const child = spawn(process.execPath, ["--no-warnings", program, stateDirectory, workspacePath, String(port)], {
-    env: cleanEnvironment(),
-    stdio: ["ignore", "pipe", "inherit"],
-  })
+  const child = spawn(
+    process.execPath,
+    ["--no-warnings", "--expose-gc", program, stateDirectory, workspacePath, String(port)],
+    {
+      env: cleanEnvironment(),
+      stdio: ["ignore", "pipe", "inherit", "ipc"],
+    },
+  )
   const died = once(child, "exit").then(([code]) => {
     throw new Error(`The server ended with ${code} before it listened.`)
   })
@@ -46,7 +50,12 @@ export async function startServer(program, { stateDirectory, workspacePath }, po
   died.catch(() => {}) // it is killed later, on purpose
   return {
     port: JSON.parse(String(line)).port,
-    memoryMb: () => Number(/VmRSS:\s+(\d+)/.exec(read(`/proc/${child.pid}/status`))?.[1]) / 1024,
+    /** What is used after a full collection: what V8 has not yet given back is no growth. */
+    async usedMb() {
+      child.send("used")
+      const [bytes] = await once(child, "message")
+      return bytes / (1 << 20)
+    },
     /** Processor time it took so far, user and system. */
     cpuMs() {
       const stat = read(`/proc/${child.pid}/stat`)

@@ -6,3 +6,10 @@ const [stateDirectory = "", workspacePath = "", port = "0"] = process.argv.slice
 const runtime = await openRuntime({ stateDirectory, workspacePath, environment: process.env })
 const server = await openServer({ runtime, port: Number(port), version: "bench" })
 process.stdout.write(`${JSON.stringify({ port: server.port })}\n`)
+
+/** Asked through the channel to whoever started it: what is used after a full collection. */
+process.on("message", () => {
+  globalThis.gc?.()
+  const { heapUsed, external } = process.memoryUsage()
+  process.send?.(heapUsed + external)
+})
