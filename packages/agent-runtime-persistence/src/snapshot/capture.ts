@@ -41,6 +41,8 @@ export interface CaptureRequest {
   readonly since?: string
   /** When nothing changed since the newest snapshot, that one is kept under this id too, and no other is written. */
   readonly share?: boolean
+  /** Read every file, and take nothing from the user's repository. */
+  readonly unseeded?: boolean
   /** A look at the workspace that nobody keeps: no ref is written, and it is nobody's base. */
   readonly temporary?: boolean
   /** Told as soon as a new snapshot is known to be needed, before it is on disk. Must not throw. */
@@ -175,7 +177,8 @@ async function scan(
       if (candidates !== undefined) return { kind: "hinted", candidates: withPaths(candidates, also), state }
       state.rules = "" // it may have read some folders already: read all of them again
     }
-    const seeded = state.lastCommit === null ? startSeeded(environment, context, pack) : undefined
+    const canSeed = state.lastCommit === null && request.unseeded !== true
+    const seeded = canSeed ? startSeeded(environment, context, pack) : undefined
     const candidates = await findChangesExactly(seeded === undefined ? context : { ...context, seeded })
     return { kind: "exact", candidates: withPaths(candidates, also), state }
   } catch (error) {

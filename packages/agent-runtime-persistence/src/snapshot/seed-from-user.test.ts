@@ -1,5 +1,5 @@
 /** Starting from the user's index: its oddities never make a snapshot wrong. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { fsck, makeWorkspace, runUserGit, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
@@ -118,4 +118,15 @@ it("does not trust a damaged index, nor one of a repository without commits", as
   const store = await work.open()
   await store.capture({ message: "2" })
   expect(existsSync(join(store.directory, "objects/info/alternates"))).toBe(false)
+})
+
+it.each(["HEAD:a.txt", "HEAD:d1", "HEAD^{tree}"])("reads every file when the repository has lost %s", async (lost) => {
+  const index = join(work.root, ".git/index")
+  const later = new Date(Date.now() + 5000) // so that no file is too young to be trusted
+  utimesSync(index, later, later)
+  const id = work.git("rev-parse", lost).trim()
+  rmSync(join(work.root, ".git/objects", id.slice(0, 2), id.slice(2)))
+  await expectFaithful()
+  work.remove(".git")
+  await expectFaithful()
 })

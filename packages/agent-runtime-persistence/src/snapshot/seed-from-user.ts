@@ -4,6 +4,7 @@
  */
 import { readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
+import { KeepupError } from "@ku0/agent-runtime-core"
 import { type BytePath, foldersAbove, parentOf } from "./byte-path.js"
 import { FolderNames } from "./folder-names.js"
 import {
@@ -30,6 +31,8 @@ export interface Seed {
   readonly data: Buffer
   readonly starts: Uint32Array
   readonly tree: string
+  /** Trees that are borrowed with the files in them. */
+  readonly readTrees: () => readonly string[]
   /** Trees the user's repository does not have. */
   readonly newTrees: ReadonlyMap<string, Buffer>
   readonly byFolder: ReadonlyMap<BytePath, FolderNames>
@@ -83,7 +86,8 @@ export function readSeed({ repository, rules }: Pick<SeedOptions, "repository" |
   const newTrees = new Map<string, Buffer>()
   const isSame = prefix === "" && touched.size === 0
   const tree = (isSame ? parsed.rootTree : undefined) ?? buildTree(readEntries(), listKnown(parsed), newTrees)
-  return { readEntries, data, starts, tree, newTrees, byFolder, uncertain, isWhole, hasAttributes }
+  const readTrees = () => [...listKnown(parsed).values()]
+  return { readEntries, data, starts, tree, readTrees, newTrees, byFolder, uncertain, isWhole, hasAttributes }
 
   function enter(path: BytePath) {
     const names = byFolder.get(path) ?? new FolderNames()
@@ -166,11 +170,19 @@ function isFolderExcluded(folder: BytePath, rules: IgnoreRules, known: Map<ByteP
 
 /**
  * Git may have changed bytes between disk and object (line ends, filters, encodings). A size that differs gives most
- * away; for filters, which may keep the size, git's attributes are asked. Objects must be borrowed before.
+ * away; for filters, which may keep the size, git's attributes are asked. Objects must be borrowed before. `CORRUPT`
+ * when the repository has lost some of them: then nothing of it is taken.
  */
 export async function findConverted(seed: Seed, options: SeedOptions): Promise<BytePath[]> {
   const { data, starts } = seed
-  const [sizes, filtered] = await Promise.all([options.reader.sizes(data, starts), listFiltered(seed, options)])
+  const [sizes, trees, filtered] = await Promise.all([
+    options.reader.sizes(data, starts),
+    options.reader.describe(seed.readTrees()),
+    listFiltered(seed, options),
+  ])
+  if (sizes.includes(-1) || trees.includes(undefined)) {
+    throw new KeepupError("CORRUPT", "The user's repository does not have all that its index names.")
+  }
   const isSame = starts.every((at, i) => sizes[i] === sizeOf({ bytes: data, at }))
   if (isSame && filtered.size === 0) return []
   const converted = seed.readEntries().filter((entry, i) => sizes[i] !== sizeOf(entry) || filtered.has(entry.path))

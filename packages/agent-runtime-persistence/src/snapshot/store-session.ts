@@ -62,9 +62,10 @@ export function createStoreSession(environment: SnapshotEnvironment, lock: Store
     try {
       const wanted = { ...request, hints: useHints ? taken : undefined, follower: session.watcher }
       const result = await capture(environment, current, wanted).catch((error) => {
-        // What we noted, or what the last snapshot held, is damaged: look at everything and write all of it again.
+        // What we noted, what the last snapshot held or what the user's repository says is damaged: look at everything
+        // and write all of it again.
         if (!isKeepupError(error) || error.code !== "CORRUPT" || request.since !== undefined) throw error
-        return capture(environment, createScanState(), { ...wanted, hints: undefined })
+        return capture(environment, createScanState(), { ...wanted, hints: undefined, unseeded: true })
       })
       if (result === null) {
         // Nothing was written, so what was seen is not remembered either.
