@@ -36,44 +36,24 @@ interface Course {
 
 describe.each(["files", "conversation", "both", "paths", "both-paths", "rewind"] as const)("%s", (way) => {
   it("is all or nothing when killed at every step", async () => {
-    const course = await goOnce(way)
-    await inLanes(course.steps.keys(), async (stage, index) => {
-      stage.reset()
-      await dieAndCheck(stage, way, course, String(index + 1), `step ${index + 1}, ${course.steps[index]}`)
-    })
+    await dieAtEveryStep(way, await goOnce(way))
   })
 })
 
 describe("undo", () => {
   it("is all or nothing when killed at every step", async () => {
     for (const stage of stages) await prepare(stage, "both")
-    const course = await goOnce("undo")
-    await inLanes(course.steps.keys(), async (stage, index) => {
-      stage.reset()
-      await dieAndCheck(stage, "undo", course, String(index + 1), `step ${index + 1}, ${course.steps[index]}`)
-    })
+    await dieAtEveryStep("undo", await goOnce("undo"))
     for (const stage of stages) stage.remove()
     stages = await Promise.all(Array.from({ length: lanes }, makeStage))
   })
 })
 
-describe("recovery", () => {
+describe.each(["restore:noted", "restore:rename", "restore:renaming"])("recovery after %s", (where) => {
   it("killed at every step of its own is finished by the next one", async () => {
     const course = await goOnce("both")
-    for (const where of ["restore:noted", "restore:renaming"]) {
-      const dieAt = String(course.steps.indexOf(where) + 1)
-      const [first] = stages as [Stage]
-      first.reset()
-      await die(first, "both", dieAt)
-      const dry = startProgram(program, [first.root, "recover", "never"])
-      expect(await dry.ended, dry.errors()).toEqual({ code: 0, signal: null })
-      const steps = stepsOf(dry.said as Said[])
-      await inLanes(steps.keys(), async (stage, index) => {
-        stage.reset()
-        await die(stage, "both", dieAt)
-        await dieAndCheck(stage, "recover", course, String(index + 1), `${where}, then ${index + 1}, ${steps[index]}`)
-      })
-    }
+    const dieAt = String(course.steps.indexOf(where) + 1)
+    await dieAtEveryStep("recover", course, where, (stage) => die(stage, "both", dieAt))
   })
 })
 
@@ -133,17 +113,47 @@ async function lookAt(stage: Stage): Promise<Scene> {
   }
 }
 
-async function dieAndCheck(stage: Stage, way: Way, course: Course, dieAt: string, what: string): Promise<void> {
-  await named(`${way} killed at ${what}`, async () => {
-    await die(stage, way, dieAt)
-    await check(stage, course)
+/**
+ * Step after step, until it comes to its end before the next one. How many there are is not known before: how far a
+ * killed process came decides what is left to do, and a slow one renews its lease.
+ */
+async function dieAtEveryStep(
+  way: Way,
+  course: Course,
+  what: string = way,
+  before: (stage: Stage) => Promise<void> = async () => undefined,
+): Promise<void> {
+  let isOver = false
+  const numbers = (function* () {
+    for (let number = 1; !isOver; number++) yield number
+  })()
+  await inLanes(numbers, async (stage, number) => {
+    stage.reset()
+    await before(stage)
+    await named(`${what}, ${way} killed at step ${number}`, async () => {
+      const wasKilled = await dieOrEnd(stage, way, String(number))
+      if (!wasKilled) expect(number).toBeGreaterThan(8)
+      isOver ||= !wasKilled
+      await check(stage, course)
+    })
   })
 }
 
 async function die(stage: Stage, way: Way, dieAt: string): Promise<void> {
+  expect(await dieOrEnd(stage, way, dieAt)).toBe(true)
+}
+
+/** True if it was killed, false if it had no such step and came to its end. */
+async function dieOrEnd(stage: Stage, way: Way, dieAt: string): Promise<boolean> {
   const running = startProgram(program, [stage.root, way, dieAt])
-  expect(await running.ended, running.errors()).toEqual({ code: null, signal: "SIGKILL" })
-  kills++
+  const { code, signal } = await running.ended
+  if (signal === "SIGKILL") kills++
+  else
+    expect({ code, last: running.said.at(-1) }, running.errors()).toEqual({
+      code: 0,
+      last: { done: expect.anything() },
+    })
+  return signal === "SIGKILL"
 }
 
 /** What the next start finds: one of two scenes, whole, and as recovery says; and the way back from there. */
