@@ -79,7 +79,7 @@ export async function findChangesExactly(context: ScanContext): Promise<Candidat
   const ignored = rulesChanged && !isFirst ? await findNewlyIgnored(context, walked.found) : forced.dropped
   for (const path of ignored) paths.delete(path)
   if (rulesChanged) for (const path of dropIgnoredAgain(context, walked.found)) paths.delete(path)
-  state.rules = rules.signature
+  state.rules = walked.isCertain ? rules.signature : "" // asked anew the next time
   return { paths, ignored, unreadable: walked.unreadable, leftovers: walked.leftovers }
 }
 
@@ -232,7 +232,7 @@ export async function findChangesAt(context: ScanContext, hints: Iterable<BytePa
     read.add(nearestKnown(context, isSameFolder ? path : parentOf(path)))
   }
   const walked = await walkFolders([...read], walkOptions(context, false))
-  if (walked.hiddenRules.some((path) => !state.hiddenRules.has(path))) return undefined
+  if (!walked.isCertain || walked.hiddenRules.some((path) => !state.hiddenRules.has(path))) return undefined
   for (const path of walked.found) {
     if (decidesRules(path)) return undefined
     paths.add(path)

@@ -5,13 +5,15 @@
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { type BytePath, joinPath } from "./byte-path.js"
+import { isKeepupError } from "@ku0/agent-runtime-core"
+import { type BytePath, foldersAbove, joinPath, toBytePath, toSystemPath } from "./byte-path.js"
 import { replaceFile } from "./durable-file.js"
 import type { Git } from "./git-process.js"
 import { createPatternList, type PatternList } from "./ignore-patterns.js"
 import { createNameFilter, type NameFilter, suspectsAll } from "./name-filter.js"
 import { leftoverPattern } from "./sweep-leftovers.js"
 import { expandHome, readText, type UserRepository } from "./user-repository.js"
+import { lookAtDisk } from "./workspace-files.js"
 
 export interface IgnoreRules {
   /** Changes when anything but a .gitignore file changed that decides what is captured. */
@@ -21,8 +23,14 @@ export interface IgnoreRules {
   readonly outsideNames: NameFilter
   /** Left out whatever git says: keepup's own files and `.keepupignore`. */
   isExcluded(path: BytePath, isFolder: boolean): boolean
-  /** Those of the paths that git ignores. */
-  findIgnored(paths: readonly BytePath[], signal?: AbortSignal): Promise<Set<BytePath>>
+  /**
+   * Those of the paths that git ignores. Not certain when a folder above some of them became a link while git was
+   * asked: what is below a link is not in the workspace, and counts as ignored until it is asked about again.
+   */
+  findIgnored(
+    paths: readonly BytePath[],
+    signal?: AbortSignal,
+  ): Promise<{ readonly ignored: ReadonlySet<BytePath>; readonly isCertain: boolean }>
 }
 
 export interface IgnoreOptions {
@@ -37,6 +45,15 @@ export interface IgnoreOptions {
   /** Folders of keepup inside the workspace, as paths in it. */
   readonly ownFolders: readonly BytePath[]
 }
+
+/** Where git is asked, and the workspace in there. */
+interface Scope {
+  readonly root: string
+  readonly prefix: BytePath
+}
+
+/** Folders may become links and folders again under our feet; each time git must be asked anew. */
+const attempts = 20
 
 /** Never captured, never touched. In all of them the path, or its last name, starts with a dot. */
 const builtIn = ["/.keepup-restore-*/", "/.agents/sessions.db", "/.agents/sessions.db-*", leftoverPattern]
@@ -70,27 +87,47 @@ export async function readIgnoreRules(options: IgnoreOptions): Promise<IgnoreRul
       )
     },
     async findIgnored(paths, signal) {
-      if (paths.length === 0) return new Set()
-      const input = `${paths.map((path) => `./${joinPath(scope.prefix, path)}`).join("\0")}\0`
-      const { stdout } = await options.git.run(["check-ignore", "--no-index", "-z", "--stdin"], {
-        input: Buffer.from(input, "latin1"),
-        workTree: scope.root,
-        accept: [1],
-        ...(signal === undefined ? {} : { signal }),
-      })
-      const skip = joinPath(scope.prefix, "x").length + 1 // what git echoes starts with "./" and the prefix
-      const ignored = stdout.toString("latin1").split("\0")
-      ignored.pop()
-      return new Set(ignored.map((path) => path.slice(skip)))
+      const vanished = new Set<BytePath>()
+      for (let attempt = 1; ; attempt++) {
+        try {
+          const present = vanished.size === 0 ? paths : paths.filter((path) => !vanished.has(path))
+          const ignored = await askGit(options.git, scope, present, signal)
+          return { ignored: new Set([...ignored, ...vanished]), isCertain: attempt === 1 }
+        } catch (error) {
+          const isMoved = isKeepupError(error) && error.message.includes("is beyond a symbolic link")
+          if (!isMoved || attempt === attempts) throw error
+          for (const path of paths) if (isBelowLink(options.workspace, path)) vanished.add(path)
+        }
+      }
     },
   }
+}
+
+async function askGit(git: Git, scope: Scope, paths: readonly BytePath[], signal: AbortSignal | undefined) {
+  if (paths.length === 0) return []
+  const input = `${paths.map((path) => `./${joinPath(scope.prefix, path)}`).join("\0")}\0`
+  const { stdout } = await git.run(["check-ignore", "--no-index", "-z", "--stdin"], {
+    input: Buffer.from(input, "latin1"),
+    workTree: scope.root,
+    accept: [1],
+    ...(signal === undefined ? {} : { signal }),
+  })
+  const skip = joinPath(scope.prefix, "x").length + 1 // what git echoes starts with "./" and the prefix
+  const ignored = stdout.toString("latin1").split("\0")
+  ignored.pop()
+  return ignored.map((path) => path.slice(skip))
+}
+
+function isBelowLink(workspace: string, path: BytePath): boolean {
+  const root = toBytePath(workspace)
+  return foldersAbove(path).some((folder) => lookAtDisk(toSystemPath(`${root}/${folder}`))?.isSymbolicLink() === true)
 }
 
 /**
  * Rules of a repository around the workspace count too, unless they ignore the workspace as a whole: then it is not
  * part of that repository's life.
  */
-async function findScope(options: IgnoreOptions): Promise<{ root: string; prefix: BytePath }> {
+async function findScope(options: IgnoreOptions): Promise<Scope> {
   const { repository, workspace, git } = options
   if (repository === undefined || repository.prefix === "") return { root: workspace, prefix: "" }
   const { exitCode } = await git.run(["check-ignore", "--no-index", "-q", "-z", "--stdin"], {

@@ -1,4 +1,6 @@
 /** What is captured under ignore files in many folders is what git would list: git itself is the oracle. */
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import fc from "fast-check"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
@@ -65,4 +67,31 @@ it("follows an ignore file that ignores itself: it comes, changes and goes", asy
   expect(await held()).toEqual(["three", "two", "top"])
   work.remove("sub/.gitignore")
   expect(await held()).toEqual(["one", "three", "two", "top"])
+})
+
+it("goes on when a folder becomes a link while git is asked about it, and holds it once it is a folder again", async () => {
+  mkdirSync(join(work.folder, "outside/deep"), { recursive: true })
+  writeFileSync(join(work.folder, "outside/deep/secret"), "not ours")
+  work.write(".gitignore", "*\n!*\n") // so that git is asked about every name
+  work.write("moving/deep/file", "1")
+  work.write("other", "2")
+  // A git that, asked about what is in the folder, first finds a link in its place.
+  const git = join(work.folder, "git")
+  const swap = `[ -d moved ] || { mv moving moved && ln -s ${join(work.folder, "outside")} moving; }`
+  writeFileSync(
+    git,
+    `#!/bin/sh\ncase "$*" in *check-ignore*) cat > ${git}.in; grep -q moving/deep ${git}.in && { ${swap}; }; exec git "$@" < ${git}.in;; esac\nexec git "$@"\n`,
+  )
+  chmodSync(git, 0o755)
+  const held = async () => {
+    const { commit } = await store.capture({ message: "x", exact: true })
+    return (await store.listFiles(commit)).map(({ path }) => path).sort()
+  }
+  const store = await work.open({ git })
+  expect(await held()).not.toContain("moving/deep/secret")
+  rmSync(join(work.root, "moving"))
+  renameSync(join(work.root, "moved"), join(work.root, "moving"))
+  rmSync(git)
+  writeFileSync(git, '#!/bin/sh\nexec git "$@"\n', { mode: 0o755 })
+  expect(await held()).toEqual([".gitignore", "moving/deep/file", "other"])
 })

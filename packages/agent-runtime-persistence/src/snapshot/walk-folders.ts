@@ -38,6 +38,8 @@ export interface WalkResult {
   readonly leftovers: BytePath[]
   /** Ignore files that are left out themselves, but decide about others. */
   readonly hiddenRules: BytePath[]
+  /** False when folders became links while git was asked about what is in them. */
+  readonly isCertain: boolean
 }
 
 interface Step {
@@ -70,6 +72,7 @@ export async function walkFolders(start: readonly BytePath[], options: WalkOptio
       rules.outsideNames,
     ),
   }))
+  let isCertain = true
   let done = 0
   let lastYield = monotonicNow()
   let folders: Suspect[] = []
@@ -124,12 +127,13 @@ export async function walkFolders(start: readonly BytePath[], options: WalkOptio
     level = next
     options.onFolders?.(done, done + level.length)
   }
-  return { found, unreadable, leftovers, hiddenRules }
+  return { found, unreadable, leftovers, hiddenRules, isCertain }
 
   /** Finds the files that are not ignored, and returns the folders to read. */
   async function askGit(someFolders: readonly Suspect[], someFiles: readonly Suspect[]): Promise<Step[]> {
     const paths = [...someFolders, ...someFiles].map(({ path }) => path)
-    const ignored = await rules.findIgnored(paths, signal)
+    const { ignored, isCertain: isAnswer } = await rules.findIgnored(paths, signal)
+    isCertain &&= isAnswer
     const steps: Step[] = []
     for (const { path } of someFiles) {
       if (!ignored.has(path) || rules.include.match(path, false)) found.push(path)
