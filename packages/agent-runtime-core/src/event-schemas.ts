@@ -99,7 +99,12 @@ export const eventSchemas = {
     /** What is known about it: what the tool sees, and whether that changed since the call began. */
     known: facts.optional(),
   }),
-  "state:changed": z.looseObject({ full: z.boolean(), set: z.record(text, text), removed: z.array(text) }),
+  "state:changed": z.looseObject({
+    full: z.boolean(),
+    set: z.record(text, text),
+    removed: z.array(text),
+    settled: z.looseObject({ phase: text }).optional(),
+  }),
   "checkpoint:created": z.looseObject({
     checkpointId: text,
     number: count,

@@ -49,6 +49,8 @@ export interface HistoryFold {
   add(entry: Entry): void
   /** Entries that were left out because the fold does not look at their kind (see `foldedEvents`). */
   pass(count: number): void
+  /** At this point no call is open or in doubt, and the phase is this, whatever of the entries before was left out. */
+  settle(phase: SessionPhase): void
   state(): SessionState
 }
 
@@ -100,6 +102,11 @@ export function createHistoryFold(): HistoryFold {
     add,
     pass(count) {
       entryCount += count
+    },
+    settle(known) {
+      open.clear()
+      inDoubt.clear()
+      phase = known
     },
     state: () => ({
       messages: [...messages],

@@ -34,6 +34,10 @@ export function nextPhase(phase: SessionPhase, type: string, data?: unknown): Se
 /** The events that may change a phase. */
 export const phaseEvents: readonly string[] = [...Object.keys(transitions), "session:ended"]
 
+export function isSessionPhase(value: unknown): value is SessionPhase {
+  return [...atRest, ...alive].some((phase) => phase === value)
+}
+
 /** What people see of a phase. */
 export function statusOfPhase(phase: SessionPhase): SessionStatus {
   return phase === "idle" || phase === "running" || phase === "restoring" ? "active" : phase

@@ -27,8 +27,10 @@ export async function checkLease(
   if (row !== undefined && (await isHeld(row, await sharedNow(context, tx), context.host))) throw running(row)
 }
 
+type Holding = Pick<LeaseRow, "resource" | "purpose" | "pid" | "host" | "acquiredAt">
+
 /** The refusal: who holds it, and since when. `message` gives the words of a caller that has its own. */
-export function running(row: LeaseRow, message?: string): KeepupError {
+export function running(row: Holding, message?: string): KeepupError {
   const holder = `${row.purpose} (pid ${row.pid} on ${row.host.split("/")[0]}) since ${new Date(row.acquiredAt).toISOString()}`
   return new KeepupError("SESSION_RUNNING", `${message ?? `${row.resource} is in use.`} Held by ${holder}.`, {
     hint: "Wait for it to end, or ask it to stop with `keepup pause`.",

@@ -18,6 +18,7 @@ import { appendEntries, lockSession, noSession } from "./append-entries.js"
 import { historyRanges } from "./history-ranges.js"
 import { toEntries } from "./load-entry.js"
 import { historyPages } from "./read-history.js"
+import { findSettled } from "./settled-entry.js"
 
 const pageSize = 500
 const largestPage = 10_000
@@ -90,9 +91,15 @@ export function createSessionLog(context: StoreContext): SessionLog {
   async function fold(to: EntryRef) {
     await requireEntry(to)
     const folded = createHistoryFold()
-    for await (const { entries, left } of historyPages(driver, to, foldedTypes)) {
+    const settled = await findSettled(driver, to)
+    const before = settled && { to: settled, types: ["message:added"] }
+    for await (const { entries, left, end } of historyPages(driver, to, {
+      types: foldedTypes,
+      ...(before && { before }),
+    })) {
       for (const entry of entries) folded.add(entry)
       folded.pass(left)
+      if (end.seq === settled?.seq && end.sessionId === settled.sessionId) folded.settle(settled.phase)
     }
     return { ...folded.state(), stateKeys: (await keysAt(driver, to)).keys }
   }

@@ -15,6 +15,7 @@ import {
 import { appendEntries, lockSession } from "../session/append-entries.js"
 import { historyRanges } from "../session/history-ranges.js"
 import { toEntries } from "../session/load-entry.js"
+import { draftSettled } from "../session/settled-entry.js"
 import type { SqlRunner } from "../store/sql-driver.js"
 import type { StoreContext } from "../store/store-context.js"
 import { type EncodedBlob, encodeBlob, putBlob, readBlob } from "./blob-store.js"
@@ -39,13 +40,14 @@ export async function prepareState(change: Readonly<Record<string, unknown>>): P
 
 /**
  * The draft of the entry that hands the state over, its values already kept, and the keys that change. No draft if
- * nothing does. `after` is the entry whose state is changed.
+ * nothing does. `after` is the entry whose state is changed; `between` are appended before it.
  */
 export async function draftStateChange(
   context: StoreContext,
   tx: SqlRunner,
   after: EntryRef,
   state: PreparedState,
+  between: readonly EntryDraft[] = [],
 ): Promise<{ drafts: EntryDraft[]; changed: string[] }> {
   const { keys, changesSinceList } = await keysAt(tx, after)
   const set: Record<string, string> = Object.create(null)
@@ -65,9 +67,10 @@ export async function draftStateChange(
   const changed = [...Object.keys(set), ...removed]
   if (changed.length === 0) return { drafts: [], changed }
   const full = changesSinceList === undefined || changesSinceList >= listAllEvery
-  const data: StateChange = full
-    ? { full, set: applyStateChange(keys, { full: false, set, removed }), removed: [] }
-    : { full, set, removed }
+  if (!full) return { drafts: [{ type: "state:changed", data: { full, set, removed } }], changed }
+  const settled = await draftSettled(tx, after, between)
+  const all = applyStateChange(keys, { full: false, set, removed })
+  const data: StateChange = { full, set: all, removed: [], ...(settled && { settled }) }
   return { drafts: [{ type: "state:changed", data }], changed }
 }
 
@@ -79,9 +82,9 @@ export async function draftStateAfter(
   drafts: readonly EntryDraft[],
   state: PreparedState,
 ): Promise<EntryDraft[]> {
-  const jump = drafts.findLast(({ parent }) => parent !== undefined)?.parent
-  const base = jump ?? { sessionId: session.id, seq: session.headSeq }
-  return (await draftStateChange(context, tx, base, state)).drafts
+  const jump = drafts.findLastIndex(({ parent }) => parent !== undefined)
+  const base = drafts[jump]?.parent ?? { sessionId: session.id, seq: session.headSeq }
+  return (await draftStateChange(context, tx, base, state, drafts.slice(Math.max(0, jump)))).drafts
 }
 
 export function createStateStore(context: StoreContext): StateStore {
