@@ -23,10 +23,10 @@ export async function checkSnapshots(context: TimeTravelContext): Promise<Findin
     )
     if (snapshots === undefined) continue
     const opened = snapshots
-    found.push(...(await checkRefs(opened, rows, where)))
+    found.push(...(await guarded("snapshot-damaged", where, () => checkRefs(opened, rows, where))))
     found.push(...(await guarded("snapshot-damaged", where, () => checkObjects(opened, rows, where))))
     const keep = new Set([...rows.map(({ id }) => id), ...lost])
-    const unowned = listUnowned(opened, keep, context.store.context.clock.now())
+    const unowned = safely(() => listUnowned(opened, keep, context.store.context.clock.now()))
     if (unowned.length > 0 && listOtherUsers(opened.directory, context.store).length === 0) {
       const what = `${unowned.length} snapshot(s) belong to no checkpoint any more.`
       found.push(finding("ref-unowned", where, what, true))
@@ -107,7 +107,7 @@ export function listRubbish(snapshots: SnapshotStore, now: number): string[] {
     join(directory, "restores"),
   ]
   const found = inStore.flatMap((folder) =>
-    readdirSync(folder)
+    safely(() => readdirSync(folder))
       .filter((name) => lockFile.test(name) || temporaryFile.test(name))
       .map((name) => join(folder, name)),
   )

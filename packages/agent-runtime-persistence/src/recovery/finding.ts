@@ -1,5 +1,5 @@
 /** What a check of a store found: one line each, for people and for `repairStore`. */
-import { isKeepupError } from "@ku0/agent-runtime-core"
+import { toKeepupError } from "@ku0/agent-runtime-core"
 import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
 
 export type FindingCode =
@@ -71,7 +71,10 @@ export function finding(code: FindingCode, where: string, what: string, canRepai
   return { code, severity: severities[code] ?? "error", what, where, canRepair }
 }
 
-/** Runs a part of a check; what the store can't even read becomes a finding, and the other parts go on. */
+/**
+ * Runs a part of a check; whatever stops it becomes a finding, and the other parts go on: in a damaged store a row may
+ * hold anything, and a folder may be a file.
+ */
 export async function guarded(
   code: FindingCode,
   where: string,
@@ -80,7 +83,6 @@ export async function guarded(
   try {
     return [...(await work())]
   } catch (error) {
-    if (!isKeepupError(error)) throw error
-    return [finding(code, where, error.message)]
+    return [finding(code, where, toKeepupError(error).message)]
   }
 }

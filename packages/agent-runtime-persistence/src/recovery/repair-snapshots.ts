@@ -1,7 +1,7 @@
 /** Keeps snapshots again that nothing keeps any more, puts lost content back, and then lets go of what is nobody's. */
-import { rmSync } from "node:fs"
+import { lstatSync, rmdirSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { isKeepupError } from "@ku0/agent-runtime-core"
+import { toKeepupError } from "@ku0/agent-runtime-core"
 import { leaseName } from "../session/lease-row.js"
 import { makeFolder, replaceFile } from "../snapshot/durable-file.js"
 import { checkpointRef } from "../snapshot/refs.js"
@@ -30,8 +30,7 @@ export async function repairSnapshots(context: TimeTravelContext, options: Repai
         if (options.mayForget && !isShared) done.push(...(await letGo(context, snapshots, known)))
       }
     } catch (error) {
-      if (!isKeepupError(error)) throw error
-      done.push(`The snapshots of ${known.path} could not all be mended: ${error.message}`)
+      done.push(`The snapshots of ${known.path} could not all be mended: ${toKeepupError(error).message}`)
     }
   }
   return done
@@ -44,6 +43,7 @@ async function keepAgain(snapshots: SnapshotStore, { rows }: KnownWorkspace): Pr
     if (refs.get(id) === commit || !(await hasCommit(snapshots, commit))) continue
     const path = join(snapshots.directory, checkpointRef(id))
     makeFolder(dirname(path))
+    if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) rmdirSync(path)
     replaceFile(path, `${commit}\n`, { durable: true })
     done.push(`The snapshot of checkpoint #${number} of session ${sessionId} is kept again.`)
   }

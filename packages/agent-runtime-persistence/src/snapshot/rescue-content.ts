@@ -1,7 +1,7 @@
 /** Finds content a damaged store lost: whole objects in damaged packs, the user's repository, any file of the workspace. */
-import { readdirSync, readFileSync, renameSync } from "node:fs"
+import { lstatSync, readdirSync, readFileSync, renameSync } from "node:fs"
 import { join } from "node:path"
-import { isKeepupError } from "@ku0/agent-runtime-core"
+import { isKeepupError, KeepupError } from "@ku0/agent-runtime-core"
 import type { Answer } from "./batch-process.js"
 import { type BytePath, joinPath } from "./byte-path.js"
 import { removeFile, syncFolder } from "./durable-file.js"
@@ -31,8 +31,10 @@ export async function rescuePacks(environment: SnapshotEnvironment, pack: PackWr
   const { packFolder, git, reader } = environment
   const names = readdirSync(packFolder).filter((name) => /^pack-[0-9a-f]{40}\.pack$/.test(name))
   const damaged: string[] = []
+  await requireGit(git)
   for (const name of names) {
     const index = join(packFolder, name.replace(/pack$/, "idx"))
+    if (lstatSync(index, { throwIfNoEntry: false })?.isDirectory()) renameSync(index, `${index}.damaged-${Date.now()}`)
     if ((await git.run(["verify-pack", index], { accept: anyExit })).exitCode === 0) continue
     // An index can be made again; if the pack itself is damaged this fails, and changes nothing.
     const fresh = join(packFolder, `tmp_${name.slice(0, -5)}.idx`)
@@ -41,6 +43,7 @@ export async function rescuePacks(environment: SnapshotEnvironment, pack: PackWr
     if ((await git.run(args, { accept: anyExit })).exitCode === 0) renameSync(fresh, index)
     else damaged.push(name)
   }
+  if (damaged.length > 0) await requireGit(git)
   reader.renew()
   for (const name of damaged) {
     for (const id of await listIds(environment, name)) {
@@ -56,6 +59,14 @@ export async function rescuePacks(environment: SnapshotEnvironment, pack: PackWr
     syncFolder(packFolder)
     reader.renew()
   }
+}
+
+/** Where git itself can't work, what it says of a pack proves nothing. */
+async function requireGit(git: SnapshotEnvironment["git"]): Promise<void> {
+  if ((await git.run(["rev-parse", "--git-dir"], { accept: anyExit })).exitCode === 0) return
+  throw new KeepupError("UNAVAILABLE", "git can't work in the snapshot store; nothing was mended.", {
+    hint: "Run `git rev-parse` in its folder to see why.",
+  })
 }
 
 async function listIds({ packFolder, git }: SnapshotEnvironment, pack: string): Promise<string[]> {

@@ -4,7 +4,7 @@
  */
 
 import { createHash } from "node:crypto"
-import { existsSync, readFileSync, realpathSync } from "node:fs"
+import { existsSync, lstatSync, readFileSync, realpathSync, renameSync } from "node:fs"
 import { join, relative, resolve, sep } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { makeFolder, replaceFile } from "./durable-file.js"
@@ -51,7 +51,11 @@ const config = `[core]
 \tthreads = 1
 `
 
-const attributes = "* -text -eol -filter -ident -working-tree-encoding\n"
+const parts: readonly (readonly [name: string, text: string])[] = [
+  ["HEAD", "ref: refs/heads/latest\n"],
+  ["config", config],
+  ["info/attributes", "* -text -eol -filter -ident -working-tree-encoding\n"],
+]
 
 /** Where the store of a workspace lies in a state directory. */
 export function storeDirectoryOf(stateDirectory: string, workspace: string): string {
@@ -67,14 +71,15 @@ export function openShadowRepository(location: ShadowLocation, now: number): Sha
   }
   const directory = resolve(location.storeDirectory ?? storeDirectoryOf(stateDirectory as string, workspace))
   refuseDangerous(workspace, location, directory)
-  const binding = readBinding(directory)
-  if (binding !== undefined && binding !== workspace && location.rebind !== true) {
+  const isNamed = stateDirectory !== undefined && directory === resolve(storeDirectoryOf(stateDirectory, workspace))
+  const binding = readBinding(directory, isNamed)
+  if (binding !== undefined && binding !== workspace && location.rebind !== true && !isNamed) {
     throw new KeepupError("INVALID_INPUT", `The snapshot store is bound to ${binding}, expected ${workspace}.`, {
       hint: "If the workspace was moved, bind the store to its new place explicitly.",
       details: { bound: binding, workspace },
     })
   }
-  if (binding === undefined) create(directory)
+  complete(directory, now)
   if (binding !== workspace) {
     const text = JSON.stringify({ version: formatVersion, workspace, createdAt: now })
     replaceFile(join(directory, bindingFile), `${text}\n`, { durable: true })
@@ -82,32 +87,42 @@ export function openShadowRepository(location: ShadowLocation, now: number): Sha
   return { workspace, directory, isNew: binding === undefined }
 }
 
-/** The binding is written last: a store without one was never finished, and making it again is safe. */
-function create(directory: string): void {
+/**
+ * What every store has, whatever it keeps. A store that lost some of it gets it again: without, git reads nothing of
+ * what is there. The binding is written last: a store without one was never finished, and making it again is safe.
+ */
+function complete(directory: string, now: number): void {
   makeFolder(directory, 0o700)
   for (const folder of ["objects/pack", "objects/info", "refs/heads", "info", "restores"])
     makeFolder(join(directory, folder))
-  replaceFile(join(directory, "HEAD"), "ref: refs/heads/latest\n", { durable: true })
-  replaceFile(join(directory, "config"), config, { durable: true })
-  replaceFile(join(directory, "info/attributes"), attributes, { durable: true })
+  for (const [name, text] of parts) {
+    const file = join(directory, name)
+    const isFile = lstatSync(file, { throwIfNoEntry: false })?.isFile() === true
+    if (isFile && readFileSync(file, "utf8") === text) continue
+    if (!isFile && existsSync(file)) renameSync(file, `${file}.damaged-${now}`)
+    replaceFile(file, text, { durable: true })
+  }
 }
 
-function readBinding(directory: string): string | undefined {
+/** `isNamed`: the folder's own name says whose it is, so a binding that can't be read is made again. */
+function readBinding(directory: string, isNamed: boolean): string | undefined {
   const file = join(directory, bindingFile)
   if (!existsSync(file)) return undefined
-  let binding: { version?: unknown; workspace?: unknown }
+  let binding: { version?: unknown; workspace?: unknown } | null
   try {
     binding = JSON.parse(readFileSync(file, "utf8"))
   } catch (cause) {
+    if (isNamed && cause instanceof SyntaxError) return undefined
     throw new KeepupError("CORRUPT", `${file} can't be read.`, { cause, hint: "Restore it, or bind the store again." })
   }
-  if (typeof binding.version === "number" && binding.version > formatVersion) {
+  if (typeof binding?.version === "number" && binding.version > formatVersion) {
     throw new KeepupError("STORE_TOO_NEW", `The snapshot store ${directory} was written by a newer keepup.`, {
       hint: "Update keepup.",
     })
   }
-  if (typeof binding.workspace !== "string") throw new KeepupError("CORRUPT", `${file} names no workspace.`)
-  return binding.workspace
+  if (typeof binding?.workspace === "string") return binding.workspace
+  if (isNamed) return undefined
+  throw new KeepupError("CORRUPT", `${file} names no workspace.`)
 }
 
 function findWorkspace(path: string): string {
