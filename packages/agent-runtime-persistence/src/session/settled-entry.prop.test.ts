@@ -39,7 +39,7 @@ async function take(store: Store, id: SessionId, step: Step, count: number): Pro
     await store.log.append(id, draft(type, { runId: "r", outcome: "completed" }), { state })
   } else if (step.kind === "rewind") await store.log.append(id, draft("history:rewind", {}, place), { state })
   else if (step.kind === "state") await store.state.put(id, state)
-  else {
+  else if ("call" in step) {
     const call = { callId: `call ${step.call}`, name: "read", arguments: { count }, outcome: "ok" }
     await store.log.append(id, draft(types[step.kind], call), { state })
   }
