@@ -53,6 +53,22 @@ describe("taking a checkpoint", () => {
     expect(await travel.store.checkpoints.get(checkpoint.id)).toEqual(checkpoint)
   })
 
+  it("refuses a name that already means a checkpoint, before any file is read", async () => {
+    const session = await travel.createSession()
+    travel.write({ "a.txt": "a" })
+    const { take } = travel.manager
+    const id = "01a1e298-0c75-766a-b4cd-eb8adcc9b84b"
+    for (const name of ["3", "007", id, id.toUpperCase()]) {
+      await expectCode(take({ sessionId: session.id, trigger: "manual", name }), "INVALID_INPUT", /means (the|an)/)
+    }
+    for (const name of ["latest", "#3", " "]) {
+      await expectCode(take({ sessionId: session.id, trigger: "manual", name }), "INVALID_INPUT", /Not a name/)
+    }
+    expect((await travel.snapshots(travel.workspace)).listCheckpoints().size).toBe(0)
+    const named = (await take({ sessionId: session.id, trigger: "manual", name: "cafe1234" })) as Checkpoint
+    expect(await travel.store.checkpoints.resolve(session.id, "cafe1234")).toEqual(named)
+  })
+
   it("reads git's facts again when a file, the index, a commit or the branch changed, and not for nothing", async () => {
     const session = await travel.createSession()
     let reads = 0

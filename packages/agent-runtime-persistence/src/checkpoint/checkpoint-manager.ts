@@ -23,6 +23,7 @@ import type { SnapshotStore } from "../snapshot/snapshot-store.js"
 import type { Store } from "../store/open-store.js"
 import type { SqlRunner } from "../store/sql-driver.js"
 import { defaultRetention, planPrune, type RetentionPolicy } from "./checkpoint-retention.js"
+import { parseNewName } from "./checkpoint-store.js"
 import { listBranchPoints, listPrunable, type PruneResult, pruneCheckpoints } from "./prune-checkpoints.js"
 
 /** What a manager needs of the snapshots of one workspace. */
@@ -62,6 +63,8 @@ export interface TakeCheckpointOptions {
   readonly alongside?: (tx: SqlRunner) => Promise<void>
   /** False: take none if neither the log nor the files changed since the newest one. */
   readonly allowEmpty?: boolean
+  /** Stops it as long as files are read: no checkpoint is taken, and its reason is thrown. */
+  readonly signal?: AbortSignal
 }
 
 interface GitReading {
@@ -95,6 +98,7 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
 
   /** `undefined` only if nothing changed and `allowEmpty` is false. */
   async function take(request: TakeCheckpointOptions): Promise<Checkpoint | undefined> {
+    if (request.name !== undefined) parseNewName(request.name) // before the files are read for nothing
     const session = await store.sessions.get(request.sessionId)
     const id = request.id ?? (store.context.ids.next() as CheckpointId)
     const since = request.allowEmpty === false ? await findUnchangedSince(session) : undefined
@@ -104,7 +108,7 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
     // Nothing was said, and what the files are can't be told any more than the last time.
     if (error !== undefined && since?.snapshot === null) return undefined
     const problem = error ?? git.error
-    const { allowEmpty: _, git: __, ...record } = request
+    const { allowEmpty: _, git: __, signal: ___, ...record } = request
     const checkpoint = await store.checkpoints.create({
       ...record,
       id,
@@ -167,7 +171,8 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
     if (options.snapshots === undefined) return { snapshot: null }
     try {
       const source = await options.snapshots(session.workspacePath)
-      const wanted = { message: messageOf(request), checkpointId: id, share: true, onNew }
+      const { signal } = request
+      const wanted = { message: messageOf(request), checkpointId: id, share: true, onNew, ...(signal && { signal }) }
       const known = since?.snapshot?.commit
       if (known !== undefined && (await isOnlyHandoff(source, known, session))) return "unchanged" as const
       const snapshot = await (known === undefined
@@ -175,6 +180,7 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
         : source.captureIfChanged({ ...wanted, since: known }))
       return snapshot === null ? ("unchanged" as const) : { snapshot }
     } catch (error) {
+      request.signal?.throwIfAborted()
       return { snapshot: null, error: toKeepupError(error) }
     }
   }

@@ -42,7 +42,7 @@ export function createCheckpointStore(context: StoreContext): OpenCheckpointStor
   async function create(options: KeepCheckpointOptions): Promise<Checkpoint> {
     const { sessionId, trigger, lease } = options
     if (!checkpointTriggers.includes(trigger)) throw notATrigger(trigger)
-    const name = options.name === undefined ? null : parseCheckpointName(options.name)
+    const name = options.name === undefined ? null : parseNewName(options.name)
     const state = await prepareState(options.state ?? {})
     const id = options.id ?? (context.ids.next() as CheckpointId)
     const checkpoint = await driver.transaction("checkpoint", async (tx) => {
@@ -230,7 +230,21 @@ async function refuseTakenName(tx: SqlRunner, sessionId: SessionId, name: string
   )
 }
 
-/** Names people can write again: not empty, not `latest`, not a number, no control characters. */
+/** A name for a new checkpoint: one that can be written again, and that means no other one. */
+export function parseNewName(name: string): string {
+  const clean = parseCheckpointName(name)
+  const what = /^[0-9]+$/.test(clean) ? "the number of a checkpoint" : isWholeId(clean) ? "an id" : undefined
+  if (what === undefined) return clean
+  throw new KeepupError("INVALID_INPUT", `Not a name for a checkpoint: ${JSON.stringify(name)} means ${what}.`, {
+    hint: `Put a word before it, like ${JSON.stringify(`before-${clean.slice(0, 8)}`)}.`,
+  })
+}
+
+function isWholeId(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
+}
+
+/** Names that were ever kept: not empty, not `latest`, no # in front, no control characters. */
 export function parseCheckpointName(name: string): string {
   const clean = plainText(name).trim()
   const isBad =

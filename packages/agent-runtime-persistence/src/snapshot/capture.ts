@@ -47,6 +47,8 @@ export interface CaptureRequest {
   readonly temporary?: boolean
   /** Told as soon as a new snapshot is known to be needed, before it is on disk. Must not throw. */
   readonly onNew?: () => void
+  /** Stops it as long as files are read: nothing is kept, and the reason is thrown. */
+  readonly signal?: AbortSignal
 }
 
 /** Overlay entries from which on the index is rewritten. */
@@ -79,6 +81,7 @@ export async function capture(
       state: current,
       pack,
       isOver: () => monotonicNow() > overAt,
+      signal: request.signal,
     })
     applySeen(current, scanned.candidates, hashed)
     if (scanned.kind === "stopped") current.skipped.set(".", "time-budget")
@@ -168,9 +171,12 @@ async function scan(
 ): Promise<Scanned> {
   const also = new Set(request.alsoCapture)
   const controller = new AbortController()
+  const stop = () => controller.abort()
+  request.signal?.throwIfAborted()
+  request.signal?.addEventListener("abort", stop, { once: true })
   const context: ScanContext = { ...environment, state, rules, signal: controller.signal, follower: request.follower }
   const left = overAt - monotonicNow()
-  const timer = Number.isFinite(left) ? setTimeout(() => controller.abort(), Math.max(left, 0)) : undefined
+  const timer = Number.isFinite(left) ? setTimeout(stop, Math.max(left, 0)) : undefined
   try {
     if (request.hints !== undefined) {
       const candidates = await findChangesAt(context, request.hints)
@@ -183,11 +189,13 @@ async function scan(
     return { kind: "exact", candidates: withPaths(candidates, also), state }
   } catch (error) {
     if (!controller.signal.aborted) throw error
+    request.signal?.throwIfAborted()
     // What the scan saw so far is incomplete: go back to the last complete state and look at what was named.
     const complete = environment.loadState()
     const paths = new Set([...(request.hints ?? []), ...also].filter((path) => path !== ""))
     return { kind: "stopped", candidates: { ...nothingFound(), paths }, state: complete }
   } finally {
+    request.signal?.removeEventListener("abort", stop)
     clearTimeout(timer)
   }
 }

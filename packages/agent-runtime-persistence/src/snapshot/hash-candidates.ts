@@ -22,6 +22,8 @@ export interface HashOptions {
   readonly now: () => number
   /** When to stop; what is left is skipped. */
   readonly isOver: () => boolean
+  /** Stops it: its reason is thrown. */
+  readonly signal?: AbortSignal | undefined
   /** Must not throw. */
   readonly onProgress?: (done: number, total: number) => void
 }
@@ -53,6 +55,7 @@ export async function hashCandidates(paths: Iterable<BytePath>, options: HashOpt
   let growth = 0
   let lastYield = monotonicNow()
   for (const [done, path] of sorted.entries()) {
+    options.signal?.throwIfAborted()
     const before = await findEntry(reader, state.lastTree, path)
     const old = before?.mode === treeMode ? undefined : before
     const present = options.isOver() ? ({ kind: "skipped", reason: "time-budget" } as const) : look(path)

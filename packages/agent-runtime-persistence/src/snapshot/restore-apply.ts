@@ -36,6 +36,13 @@ export interface AppliedRestore {
   readonly failed: readonly { readonly path: string; readonly reason: string }[]
 }
 
+export interface RestoreWatch {
+  /** Called right before the first file is touched. Must not throw. */
+  readonly onTouch?: () => void
+  /** Stops it before that, and its reason is thrown; from then on it is finished. */
+  readonly signal?: AbortSignal | undefined
+}
+
 const atOnce = 16
 
 /**
@@ -47,8 +54,7 @@ export async function applyRestoreWork(
   work: RestoreWork,
   stagingName: string,
   noted: Promise<void>,
-  /** Called right before the first file is touched. Must not throw. */
-  onTouch: () => void,
+  { onTouch, signal }: RestoreWatch,
 ): Promise<AppliedRestore> {
   const { files, step } = environment
   files.refresh()
@@ -64,14 +70,15 @@ export async function applyRestoreWork(
     if (writes.length > 0) {
       step("restore:stage")
       mkdirSync(staging, 0o700)
-      await stageAll(environment, writes, stagingName)
+      await stageAll(environment, writes, stagingName, signal)
     }
     await noted
     step("restore:recheck")
     files.refresh()
     for (const { path, before } of [...writes, ...deletes]) refuseChanged(environment, path, before, seen)
+    signal?.throwIfAborted()
     step("restore:delete")
-    onTouch()
+    onTouch?.()
     const touched = new Set<BytePath>()
     await inPool(deletes, ({ path }) => remove(environment, path, touched))
     step("restore:folders")
@@ -166,9 +173,11 @@ async function stageAll(
   environment: SnapshotEnvironment,
   writes: RestoreWork["writes"],
   stagingName: string,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   let staged = 0
   await inPool(writes, async ({ entry, path }, i) => {
+    signal?.throwIfAborted()
     environment.onProgress?.(staged++, writes.length, "Writing files")
     const data = await environment.reader.get(entry.id, "blob")
     const temporary = environment.files.resolve(`${stagingName}/${i}`)

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto"
 import { KeepupError, type Snapshot } from "@ku0/agent-runtime-core"
 import { type BytePath, displayPath } from "./byte-path.js"
-import { type AppliedRestore, applyRestoreWork, removeStaging } from "./restore-apply.js"
+import { type AppliedRestore, applyRestoreWork, type RestoreWatch, removeStaging } from "./restore-apply.js"
 import { type RestoreJournal, removeJournal, stagingName, writeJournal } from "./restore-journal.js"
 import { type PlanOptions, planRestoreWork, type RestoreWork } from "./restore-plan.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
@@ -21,6 +21,8 @@ export interface RestoreOptions {
   readonly message?: string
   /** Only to show the plan: the safety snapshot is not kept. */
   readonly temporary?: boolean
+  /** Stops it as long as nothing was touched, and the reason is thrown. */
+  readonly signal?: AbortSignal
 }
 
 /** Steps of a larger transaction around the files. They run under the store's lock; if one throws, the restore stops there. */
@@ -71,7 +73,7 @@ export async function prepareRestore(
 export async function applyRestore(
   session: StoreSession,
   { plan, safety }: PreparedRestore,
-  options: { readonly id?: string; readonly paths?: readonly string[] | undefined } & RestoreHooks,
+  options: Pick<RestoreOptions, "paths" | "signal"> & { readonly id?: string } & RestoreHooks,
 ): Promise<RestoreOutcome> {
   const { environment } = session
   const id = options.id ?? randomUUID()
@@ -88,7 +90,8 @@ export async function applyRestore(
   const onTouch = () => {
     isTouched = true
   }
-  const applied = await applyNoted(session, plan, id, noted, onTouch).catch((error) => {
+  const { signal } = options
+  const applied = await applyNoted(session, plan, id, noted, { onTouch, signal }).catch((error) => {
     if (!isTouched) removeJournal(store, id) // nothing was changed: there is nothing to finish
     throw error
   })
@@ -101,11 +104,11 @@ function applyNoted(
   plan: RestoreWork,
   id: string,
   noted: Promise<void>,
-  onTouch = () => {},
+  watch: RestoreWatch = {},
 ): Promise<AppliedRestore> {
   session.touch([...plan.writes, ...plan.deletes].map(({ path }) => path))
   session.touch([...plan.makeFolders, ...plan.removeFolders])
-  return applyRestoreWork(session.environment, plan, stagingName(id), noted, onTouch)
+  return applyRestoreWork(session.environment, plan, stagingName(id), noted, watch)
 }
 
 async function closeNote({ environment }: StoreSession, id: string, outcome: RestoreOutcome, hooks: RestoreHooks) {
@@ -150,6 +153,7 @@ async function takeSafety(
     temporary: options.temporary ?? false,
     timeBudgetMs: Number.POSITIVE_INFINITY,
     ...(options.onNew && { onNew: options.onNew }),
+    ...(options.signal && { signal: options.signal }),
     ...(options.exact === false && session.watcher === undefined ? { hints: alsoCapture } : {}),
     ...(options.safetyCheckpointId === undefined ? {} : { checkpointId: options.safetyCheckpointId }),
   })

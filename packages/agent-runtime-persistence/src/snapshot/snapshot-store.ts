@@ -65,6 +65,8 @@ export interface CaptureOptions {
   readonly timeBudgetMs?: number
   /** Told as soon as a new snapshot is known to be needed, before it is on disk. Must not throw. */
   readonly onNew?: () => void
+  /** Stops it as long as files are read: nothing is kept, and the reason is thrown. */
+  readonly signal?: AbortSignal
 }
 
 export interface SnapshotFile {

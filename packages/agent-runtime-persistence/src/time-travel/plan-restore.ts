@@ -19,6 +19,8 @@ export interface RestoreCheckpointOptions {
   readonly paths?: readonly string[]
   /** A lease of the caller on the session, if it has one. */
   readonly lease?: HeldLease
+  /** Stops it as long as nothing was touched, and its reason is thrown. */
+  readonly signal?: AbortSignal
 }
 
 /** The plan of a restore and what it means for others. */

@@ -85,7 +85,9 @@ async function restoreFiles(
       message: `before-restore: ${intent.id}`,
       safetyCheckpointId: intent.safetyCheckpointId,
       onNew: git.start,
+      ...(options.signal && { signal: options.signal }),
       onPrepared: async (prepared) => {
+        options.signal?.throwIfAborted()
         safety = await keepSafety(context, intent, lease, { snapshot: prepared.safety, git })
       },
       onApplied: async (outcome) => {

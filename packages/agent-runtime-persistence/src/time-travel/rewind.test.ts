@@ -108,7 +108,7 @@ describe("a rewind", () => {
   it("with files is refused while the session or the workspace is in use, and leaves no branch", async () => {
     for (const resource of [`session:${session.id}`, `workspace:${travel.workspace}`]) {
       const lease = await travel.store.leases.take(resource, { purpose: "run" })
-      const words = /^Cannot restore checkpoint while a task is running\. Held by run/
+      const words = /^Cannot restore checkpoint while a task is running\. Held by run \(pid \d+ on .+\) since \d{4}-/
       await expectCode(rewindToCheckpoint(travel, { checkpoint: one }), "SESSION_RUNNING", words)
       await lease.release()
     }

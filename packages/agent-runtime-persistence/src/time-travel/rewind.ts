@@ -1,17 +1,12 @@
 /** A rewind is a restore as a new session that shares the history up to the checkpoint. The original stays as it is. */
-import {
-  type Checkpoint,
-  KeepupError,
-  type Restore,
-  type RestoreMode,
-  type RestorePlan,
-  type Session,
-} from "@ku0/agent-runtime-core"
+import type { Checkpoint, Restore, RestoreMode, RestorePlan, Session } from "@ku0/agent-runtime-core"
+import { running } from "../session/check-lease.js"
 import { leaseName } from "../session/lease-row.js"
 import { ownProcess } from "../session/process-identity.js"
 import { emptyPlan, requireSnapshot } from "./plan-restore.js"
 import { restoreCheckpoint } from "./restore.js"
 import type { TimeTravelContext } from "./time-travel-context.js"
+import { restoreRefusal } from "./with-leases.js"
 
 export interface RewindOptions {
   readonly checkpoint: Checkpoint
@@ -20,6 +15,8 @@ export interface RewindOptions {
   /** `conversation` leaves the files as they are. */
   readonly mode?: RestoreMode
   readonly paths?: readonly string[]
+  /** Stops it as long as nothing was touched, and its reason is thrown. */
+  readonly signal?: AbortSignal
 }
 
 export interface RewindResult {
@@ -56,8 +53,11 @@ export async function rewindToCheckpoint(context: TimeTravelContext, options: Re
   })
   if (!withFiles) return { session, checkpoint, restore: null, plan: emptyPlan }
   try {
-    const paths = options.paths && { paths: options.paths }
-    const restored = await restoreCheckpoint(context, { checkpoint, sessionId: session.id, mode: "files", ...paths })
+    const restored = await restoreCheckpoint(context, {
+      ...{ checkpoint, sessionId: session.id, mode: "files" },
+      ...(options.paths && { paths: options.paths }),
+      ...(options.signal && { signal: options.signal }),
+    })
     const whole = await store.sessions.updateMetadata(session.id, { [rewindMark]: undefined })
     return { session: whole, checkpoint, restore: restored.restore, plan: restored.plan }
   } catch (error) {
@@ -75,10 +75,5 @@ export function rewindName(name: string, number: number): string {
 async function refuseRunning({ store }: TimeTravelContext, origin: Session): Promise<void> {
   const lease = await store.leases.find(leaseName("session", origin.id))
   if (lease === undefined) return
-  const { purpose, pid, host } = lease.holder
-  throw new KeepupError(
-    "SESSION_RUNNING",
-    `Cannot restore checkpoint while a task is running. Held by ${purpose} (pid ${pid} on ${host.split("/")[0]}).`,
-    { hint: "Wait for it to end, or ask it to stop with `keepup pause`.", details: { pid, host, purpose } },
-  )
+  throw running({ resource: lease.resource, ...lease.holder }, restoreRefusal)
 }

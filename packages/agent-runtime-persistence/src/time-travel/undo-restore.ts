@@ -9,6 +9,8 @@ export interface UndoRestoreOptions {
   readonly restoreId?: string
   readonly workspacePath?: string
   readonly lease?: HeldLease
+  /** Stops it as long as nothing was touched, and its reason is thrown. */
+  readonly signal?: AbortSignal
 }
 
 export async function undoRestore(context: TimeTravelContext, options: UndoRestoreOptions): Promise<RestoreResult> {
@@ -28,6 +30,7 @@ export async function undoRestore(context: TimeTravelContext, options: UndoResto
     mode: restore.mode,
     ...(restore.paths !== null && { paths: restore.paths }),
     ...(options.lease && { lease: options.lease }),
+    ...(options.signal && { signal: options.signal }),
   }
   return await restoreCheckpoint(context, request, restore)
 }

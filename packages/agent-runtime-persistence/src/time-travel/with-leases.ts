@@ -3,7 +3,7 @@ import type { HeldLease, Lease, Session } from "@ku0/agent-runtime-core"
 import { leaseName } from "../session/lease-row.js"
 import type { TimeTravelContext } from "./time-travel-context.js"
 
-const refusal = "Cannot restore checkpoint while a task is running."
+export const restoreRefusal = "Cannot restore checkpoint while a task is running."
 
 /** `own` is a lease on the session that the caller holds already; it also stands for the workspace. */
 export async function withLeases<Result>(
@@ -14,7 +14,10 @@ export async function withLeases<Result>(
 ): Promise<Result> {
   if (own !== undefined) return await work(own)
   const resources = [leaseName("session", session.id), leaseName("workspace", session.workspacePath)]
-  const { leases, release } = await store.leases.takeTogether(resources, { purpose: "restore", refusal })
+  const { leases, release } = await store.leases.takeTogether(resources, {
+    purpose: "restore",
+    refusal: restoreRefusal,
+  })
   try {
     return await work(leases[0] as Lease)
   } finally {
