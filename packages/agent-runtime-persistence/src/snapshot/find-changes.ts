@@ -40,6 +40,8 @@ export interface ScanContext {
   readonly seeded?: {
     readonly byFolder: ReadonlyMap<BytePath, { has(name: BytePath): boolean }>
     readonly stale: Promise<BytePath[]>
+    /** Those of them that git may keep with other bytes. */
+    readonly listFiltered: () => Promise<ReadonlySet<BytePath>>
   }
 }
 
@@ -66,6 +68,9 @@ export async function findChangesExactly(context: ScanContext): Promise<Candidat
       : checkFolders(context),
   ])
   const paths = new Set<BytePath>([...stale, ...forced.look, ...walked.found])
+  // Attributes that the user's git does not track yet say what the index may not be trusted about.
+  if (context.seeded !== undefined && walked.found.some((path) => nameOf(path) === ".gitattributes"))
+    for (const path of await context.seeded.listFiltered()) paths.add(path)
   for (const path of state.skipped.keys()) if (!state.directories.entries.has(path)) paths.add(path)
   for (const [path, overlay] of state.overlay) {
     if (overlay !== "ignored") paths.add(path)

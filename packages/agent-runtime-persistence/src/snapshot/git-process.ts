@@ -23,6 +23,8 @@ export interface RunGitOptions {
   readonly signal?: AbortSignal
   /** Read the user's and the system's settings too. Only ever for `git config`. */
   readonly userHome?: string
+  /** Read the system's attributes too. Only ever to ask for them. */
+  readonly systemAttributes?: boolean
 }
 
 export interface GitResult {
@@ -58,6 +60,7 @@ export function createGit(options: GitOptions): Git {
       env.HOME = run.userHome
       for (const name of ["GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL"]) delete env[name]
     }
+    if (run.systemAttributes === true) delete env["GIT_ATTR_NOSYSTEM"]
     if (run.workTree !== undefined) env.GIT_WORK_TREE = run.workTree
     if (run.indexFile !== undefined) env.GIT_INDEX_FILE = run.indexFile
     const child = spawn(program, ["--no-optional-locks", ...settings, ...args], {

@@ -12,7 +12,7 @@ import type { Git } from "./git-process.js"
 import { createPatternList, type PatternList } from "./ignore-patterns.js"
 import { createNameFilter, type NameFilter, suspectsAll } from "./name-filter.js"
 import { leftoverPattern } from "./sweep-leftovers.js"
-import { expandHome, readText, type UserRepository } from "./user-repository.js"
+import { findGlobalFile, readText, type UserRepository } from "./user-repository.js"
 import { lookAtDisk } from "./workspace-files.js"
 
 export interface IgnoreRules {
@@ -141,10 +141,7 @@ async function findScope(options: IgnoreOptions): Promise<Scope> {
 /** `core.excludesFile` first, then `info/exclude`, which wins, as in the user's own git. */
 function readUserExcludes(options: IgnoreOptions): string {
   const { userConfig, homeDirectory, environment, repository } = options
-  const configHome = environment.XDG_CONFIG_HOME || (homeDirectory && join(homeDirectory, ".config"))
-  const configured = userConfig.get("core.excludesfile")
-  const global =
-    configured === undefined ? configHome && join(configHome, "git/ignore") : expandHome(configured, homeDirectory)
+  const global = findGlobalFile(userConfig.get("core.excludesfile"), "ignore", homeDirectory, environment)
   const texts = [global, repository && join(repository.commonDirectory, "info/exclude")]
   return texts.map((path) => (path ? (readBytes(path)?.replace(/^\xef\xbb\xbf/, "") ?? "") : "")).join("\n")
 }

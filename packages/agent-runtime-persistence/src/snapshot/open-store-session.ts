@@ -13,7 +13,7 @@ import type { OpenSnapshotStoreOptions } from "./snapshot-store.js"
 import { createStoreLock } from "./store-lock.js"
 import { createStoreSession, type StoreSession } from "./store-session.js"
 import { readUserConfig } from "./user-config.js"
-import { findUserRepository } from "./user-repository.js"
+import { findGlobalFile, findUserRepository } from "./user-repository.js"
 import { createWorkspaceFiles } from "./workspace-files.js"
 
 export async function openStoreSession(options: OpenSnapshotStoreOptions): Promise<StoreSession> {
@@ -36,6 +36,12 @@ export async function openStoreSession(options: OpenSnapshotStoreOptions): Promi
   const packFolder = join(store, "objects/pack")
   const environment: SnapshotEnvironment = {
     ...{ store, git, repository, userConfig, clock: options.clock, now: Date.now },
+    attributesFile: findGlobalFile(
+      userConfig.get("core.attributesfile"),
+      "attributes",
+      options.homeDirectory,
+      options.environment,
+    ),
     packFolder,
     reader: createObjectReader(git, packFolder),
     refs: createRefStore(store),

@@ -130,3 +130,18 @@ it.each(["HEAD:a.txt", "HEAD:d1", "HEAD^{tree}"])("reads every file when the rep
   work.remove(".git")
   await expectFaithful()
 })
+
+it.each(["home/.config/git/attributes", "work/.git/info/attributes", "work/.gitattributes", "work/sub/.gitattributes"])(
+  "reads what a filter of the same size changes, named in %s only",
+  async (attributes) => {
+    work.git("config", "filter.rot.clean", "tr a-z b-za")
+    work.write("sub/a.rot", "hello\n")
+    mkdirSync(join(work.folder, attributes, ".."), { recursive: true })
+    writeFileSync(join(work.folder, attributes), "*.rot filter=rot\n")
+    work.git("add", "sub/a.rot")
+    expect(work.git("cat-file", "-p", ":sub/a.rot")).toBe("ifmmp\n")
+    const later = new Date(Date.now() + 5000) // so that no file is too young to be trusted
+    utimesSync(join(work.root, ".git/index"), later, later)
+    await expectFaithful()
+  },
+)

@@ -2,7 +2,7 @@
  * The first snapshot in a git repository need not read the tree: the user's index already says which content each
  * unchanged file has. What is copied is only what is certain; everything else is looked at like any new file.
  */
-import { readFileSync, statSync } from "node:fs"
+import { existsSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { type BytePath, foldersAbove, parentOf } from "./byte-path.js"
@@ -22,7 +22,7 @@ import { formatTree, objectId, type TreeEntry, treeMode } from "./git-objects.js
 import type { Git } from "./git-process.js"
 import type { IgnoreRules } from "./ignore-rules.js"
 import type { ObjectReader } from "./object-reader.js"
-import { mayConvert, type UserRepository } from "./user-repository.js"
+import type { UserRepository } from "./user-repository.js"
 
 export interface Seed {
   /** Made when asked for: most first snapshots never need an object for each file. */
@@ -47,7 +47,7 @@ export interface SeedOptions {
   readonly git: Git
   readonly reader: ObjectReader
   readonly repository: UserRepository
-  readonly userConfig: ReadonlyMap<string, string>
+  readonly attributesFile: string | undefined
   readonly rules: IgnoreRules
 }
 
@@ -178,7 +178,7 @@ export async function findConverted(seed: Seed, options: SeedOptions): Promise<B
   const [sizes, trees, filtered] = await Promise.all([
     options.reader.sizes(data, starts),
     options.reader.describe(seed.readTrees()),
-    listFiltered(seed, options),
+    mayHaveAttributes(seed, options) ? listFiltered(seed, options) : new Set<BytePath>(),
   ])
   if (sizes.includes(-1) || trees.includes(undefined)) {
     throw new KeepupError("CORRUPT", "The user's repository does not have all that its index names.")
@@ -189,24 +189,27 @@ export async function findConverted(seed: Seed, options: SeedOptions): Promise<B
   return converted.map(({ path }) => path)
 }
 
-async function listFiltered(seed: Seed, options: SeedOptions): Promise<Set<BytePath>> {
-  const { git, repository, userConfig } = options
-  const hasAttributes =
-    seed.hasAttributes ||
-    mayConvert(userConfig) ||
-    userConfig.has("core.attributesfile") ||
-    statSync(join(repository.commonDirectory, "info/attributes"), { throwIfNoEntry: false }) !== undefined
-  if (!hasAttributes && repository.prefix === "") return new Set()
+/** Where attributes may come from that apply before the workspace was looked at. */
+function mayHaveAttributes(seed: Seed, { repository, attributesFile }: SeedOptions): boolean {
+  const outside = ["/etc/gitattributes", attributesFile, join(repository.commonDirectory, "info/attributes")]
+  const above = join(repository.root, ".gitattributes")
+  const files = [...outside, above].filter((path) => path !== undefined)
+  return seed.hasAttributes || repository.prefix !== "" || files.some((path) => existsSync(path))
+}
+
+/** Files with an attribute by which git may keep other bytes than the disk has. */
+export async function listFiltered(seed: Seed, options: SeedOptions): Promise<Set<BytePath>> {
+  const { git, repository, attributesFile } = options
   const prefix = repository.prefix === "" ? "" : `${repository.prefix}/`
-  const attributesFile = userConfig.get("core.attributesfile")
   const { stdout } = await git.run(
     [
-      ...(attributesFile === undefined ? [] : ["-c", `core.attributesFile=${attributesFile}`]),
+      ...["-c", `core.attributesFile=${attributesFile ?? "/dev/null"}`],
       ...["check-attr", "-z", "--stdin", "filter", "ident", "working-tree-encoding"],
     ],
     {
       gitDirectory: repository.gitDirectory,
       workTree: repository.root,
+      systemAttributes: true,
       input: Buffer.from(
         seed
           .readEntries()

@@ -21,6 +21,8 @@ export interface SnapshotEnvironment {
   readonly now: () => number
   readonly repository: UserRepository | undefined
   readonly userConfig: ReadonlyMap<string, string>
+  /** Where the user's attributes for all repositories are, there or not. */
+  readonly attributesFile: string | undefined
   readonly readRules: () => Promise<IgnoreRules>
   /** The last complete state on disk, or a fresh one. */
   readonly loadState: () => ScanState

@@ -9,7 +9,7 @@ import { replaceFile } from "./durable-file.js"
 import { fileVersion, listStale, type ScanContext } from "./find-changes.js"
 import { writeIndexFile } from "./fold-index.js"
 import type { PackWriter } from "./pack-writer.js"
-import { canSeedFrom, findConverted, readSeed, type Seed, type SeedOptions } from "./seed-from-user.js"
+import { canSeedFrom, findConverted, listFiltered, readSeed, type Seed, type SeedOptions } from "./seed-from-user.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 
 /** Changes the state to start from the seed. Undefined where there is nothing to start from: then every file is read. */
@@ -42,13 +42,14 @@ export function startSeeded(
   state.indexTree = seed.tree
   state.lastTree = seed.tree
   state.fileCount = seed.starts.length
-  const stale = listUncertain({ ...environment, repository, rules: context.rules }, seed, comparing).then((paths) => {
+  const options: SeedOptions = { ...environment, repository, rules: context.rules }
+  const stale = listUncertain(options, seed, comparing).then((paths) => {
     if (fileVersion(indexFile) === version) return paths
     // Git and we may have read two different ones: the whole snapshot is begun again, without it.
     throw new KeepupError("CORRUPT", "The user's index changed while it was read.")
   })
   stale.catch(() => {}) // the scan awaits it, unless something else fails first
-  return { byFolder: seed.byFolder, stale }
+  return { byFolder: seed.byFolder, stale, listFiltered: () => listFiltered(seed, options) }
 }
 
 async function listUncertain(options: SeedOptions, seed: Seed, comparing: Promise<BytePath[]>): Promise<BytePath[]> {

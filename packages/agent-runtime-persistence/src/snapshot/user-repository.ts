@@ -45,10 +45,16 @@ function readGitLink(path: string): string | undefined {
   }
 }
 
-/** Whether any rule of the user's git may make files on disk differ from the objects of the repository. */
-export function mayConvert(config: ReadonlyMap<string, string>): boolean {
-  const autocrlf = config.get("core.autocrlf")?.toLowerCase()
-  return autocrlf !== undefined && autocrlf !== "false" && autocrlf !== "0" && autocrlf !== "no" && autocrlf !== "off"
+/** The user's own file of ignore rules or attributes for all repositories: the one a setting names, or its default place. */
+export function findGlobalFile(
+  configured: string | undefined,
+  name: "ignore" | "attributes",
+  homeDirectory: string | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  if (configured !== undefined) return expandHome(configured, homeDirectory)
+  const configHome = environment["XDG_CONFIG_HOME"] || (homeDirectory && join(homeDirectory, ".config"))
+  return configHome ? join(configHome, "git", name) : undefined
 }
 
 export function expandHome(path: string, homeDirectory: string | undefined): string | undefined {
