@@ -214,6 +214,19 @@ describe("stopping", () => {
     expect((await travel.store.log.head(session.id)).seq).toBe(seq + 1)
   })
 
+  it("takes one for events nobody had heard yet, the very first included, and none for those before the start", async () => {
+    const { eventBus, service } = listen()
+    const emitted = eventBus.emit("turn:ended", { runId: "r", turn: 1, outcome: "completed" })
+    await service.stop()
+    await emitted
+    expect((await list()).map(({ trigger }) => trigger)).toEqual(["turn.ended"])
+    await expectNoneLost(["turn:ended"])
+    await eventBus.emit("task:completed", {})
+    const { service: next } = listen()
+    await next.stop()
+    expect(await list()).toHaveLength(1)
+  })
+
   it("can be done twice, without a start, and started again", async () => {
     const { eventBus, service } = listen()
     await service.stop()

@@ -44,6 +44,10 @@ export class CheckpointService {
   #queue: Promise<unknown> = Promise.resolve()
   /** Entries up to here were in the log before a checkpoint's files were captured. 0 until the first one is taken. */
   #coveredSeq = 0
+  /** The newest entry that was heard and asked for one. */
+  #heardSeq = 0
+  /** Where the log stood when listening began. */
+  #listensSince: Promise<number> | undefined
   /** Checkpoints taken since retention was last applied. */
   #unpruned = 0
 
@@ -55,7 +59,10 @@ export class CheckpointService {
   start(): void {
     if (this.#stopListening !== undefined) return
     let isListening = true
-    const leave = this.#options.eventBus.on("*", (event) => (isListening ? this.#hear(event) : undefined))
+    const { eventBus, store, sessionId } = this.#options
+    this.#listensSince = store.log.head(sessionId).then(({ seq }) => seq)
+    this.#listensSince.catch(() => undefined) // whoever needs it hears why it failed
+    const leave = eventBus.on("*", (event) => (isListening ? this.#hear(event) : undefined))
     this.#stopListening = () => {
       isListening = false // the bus still delivers what it had recorded
       leave()
@@ -68,9 +75,14 @@ export class CheckpointService {
     this.#stopListening?.()
     this.#stopListening = undefined
     await this.#idle()
-    const unheard = wasListening && this.#coveredSeq > 0 ? await this.#newestTrigger(this.#coveredSeq) : undefined
+    const unheard = wasListening ? await this.#newestTrigger(await this.#settledSeq()) : undefined
     if (unheard !== undefined) await this.take(unheard).catch(() => undefined) // told by #take
     if (this.#unpruned > 0) await this.#enqueue(() => this.#prune())
+  }
+
+  /** Whatever up to here asked for a checkpoint was heard; what came before listening began is nothing to us. */
+  async #settledSeq(): Promise<number> {
+    return Math.max(this.#coveredSeq || this.#heardSeq, (await this.#listensSince) ?? 0)
   }
 
   async #idle(): Promise<void> {
@@ -95,6 +107,7 @@ export class CheckpointService {
   async #hear(event: BusEvent): Promise<void> {
     const trigger = ownEvents.has(event.type) ? undefined : this.#policy.triggerOf(event.type, event.data)
     if (trigger === undefined) return
+    this.#heardSeq = Math.max(this.#heardSeq, event.entry?.seq ?? 0)
     await this.#enqueue(async () => {
       const { entry } = event
       if (entry === undefined) return await this.#take(trigger, {})
