@@ -31,8 +31,10 @@ export interface Machine {
 }
 
 /** The streams of the process are touched when they are needed: making them takes time that a start does not have. */
-export function openMachine(): Machine & { close(): void } {
+export function openMachine(): Machine & { isWritten(): boolean; close(): void } {
   const { env } = process
+  const stdout = toOutput(1, () => process.stdout)
+  const stderr = toOutput(2, () => process.stderr)
   const listeners: [NodeJS.Signals, () => void][] = []
   return {
     environment: env,
@@ -41,8 +43,8 @@ export function openMachine(): Machine & { close(): void } {
       return findCurrentDirectory()
     },
     clock: { now: () => Date.now() },
-    stdout: toOutput(1, () => process.stdout),
-    stderr: toOutput(2, () => process.stderr),
+    stdout,
+    stderr,
     get canAsk() {
       return isTerminal(0) && isTerminal(2)
     },
@@ -72,6 +74,7 @@ export function openMachine(): Machine & { close(): void } {
       }
     },
     exit: (code) => process.exit(code),
+    isWritten: () => stdout.isWritten() && stderr.isWritten(),
     close() {
       for (const [signal, handler] of listeners) process.off(signal, handler)
     },
@@ -90,7 +93,7 @@ function findCurrentDirectory(): string {
   }
 }
 
-function toOutput(fd: 1 | 2, open: () => NodeJS.WriteStream): OutputStream {
+function toOutput(fd: 1 | 2, open: () => NodeJS.WriteStream): OutputStream & { isWritten(): boolean } {
   let opened: NodeJS.WriteStream | undefined
   const stream = () => {
     if (opened !== undefined) return opened
@@ -107,6 +110,8 @@ function toOutput(fd: 1 | 2, open: () => NodeJS.WriteStream): OutputStream {
       if (opened !== undefined || isTerminal(fd)) stream().write(text)
       else writeAll(fd, Buffer.from(text), stream)
     },
+    // a terminal that was not written to here is one that a screen was drawn on
+    isWritten: () => (opened === undefined ? fd === 2 || !isTerminal(fd) : opened.writableLength === 0),
   }
 }
 

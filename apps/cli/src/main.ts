@@ -4,10 +4,11 @@ import type { Command } from "./command.js"
 import { commandsUnder } from "./command-entry.js"
 import { commands } from "./commands.js"
 import { type Context, createContext, findStateFolder, wantsColour } from "./context.js"
+import { findCommand, type Request, unknownCommand } from "./find-command.js"
 import { type GlobalFlags, takesValue } from "./global-options.js"
 import type { Machine } from "./machine.js"
 import { createProgress } from "./output/progress.js"
-import { findCommand, parseArguments, type Request, unknownCommand } from "./parse-arguments.js"
+import { type ParsedArguments, withoutArguments } from "./parsed-arguments.js"
 import { showError } from "./show-error.js"
 import { version } from "./version.js"
 
@@ -25,7 +26,7 @@ export async function main(argv: readonly string[], machine: Machine): Promise<n
       throw unknownCommand(commands, request)
     }
     const command = await request.entry.load()
-    const parsed = parseArguments(command, request.rest, request.entry.name)
+    const parsed = await readArguments(command, request)
     flags = parsed.flags
     const ended = await runCommand(command, parsed, machine)
     return ended === undefined ? 0 : errorCodes[ended].exit
@@ -42,9 +43,16 @@ export async function main(argv: readonly string[], machine: Machine): Promise<n
   }
 }
 
+async function readArguments(command: Command, { rest, words }: Request): Promise<ParsedArguments> {
+  const parsed = rest.length === 0 ? withoutArguments(command) : undefined
+  if (parsed !== undefined) return parsed
+  const { parseArguments } = await import("./parse-arguments.js")
+  return parseArguments(command, rest, words.join(" "))
+}
+
 async function runCommand(
   command: Command,
-  { flags, input }: ReturnType<typeof parseArguments>,
+  { flags, input }: ParsedArguments,
   machine: Machine,
 ): Promise<ErrorCode | undefined> {
   const interrupt = watchInterrupts(machine)

@@ -1,7 +1,8 @@
 import { expect, it } from "vitest"
 import type { Command } from "./command.js"
 import { commands } from "./commands.js"
-import { findCommand, parseArguments } from "./parse-arguments.js"
+import { findCommand } from "./find-command.js"
+import { parseArguments } from "./parse-arguments.js"
 
 const command: Command = {
   summary: "",

@@ -1,65 +1,9 @@
-/** Arguments → the command that is meant and what it is handed. Only that command's specification is loaded. */
+/** Arguments → what a command is handed. */
 import { KeepupError } from "@ku0/agent-runtime"
 import { CommanderError, Option, Command as Parser } from "commander"
-import type { Command, Input, OptionSpec } from "./command.js"
-import { type CommandEntry, commandsUnder } from "./command-entry.js"
-import { type GlobalFlags, globalOptions, takesValue } from "./global-options.js"
-import { suggest } from "./suggest.js"
-
-/** What the arguments ask for. */
-export interface Request {
-  /** Words of the command as far as they are one. */
-  readonly words: readonly string[]
-  readonly entry: CommandEntry | undefined
-  /** The arguments without the words of the command. */
-  readonly rest: readonly string[]
-}
-
-/** Finds the words of the command among the options before and between them. */
-export function findCommand(commands: readonly CommandEntry[], argv: readonly string[]): Request {
-  const words: string[] = []
-  let at = 0
-  const options: string[] = []
-  for (; at < argv.length; at++) {
-    const argument = argv[at] as string
-    if (argument === "--") break
-    if (argument.startsWith("-")) {
-      options.push(argument)
-      if (takesValue(argument) && at + 1 < argv.length) options.push(argv[++at] as string)
-      continue
-    }
-    const longer = [...words, argument]
-    if (commandsUnder(commands, longer).length === 0 && !commands.some(({ name }) => name === longer.join(" "))) break
-    words.push(argument)
-    if (commands.some(({ name }) => name === words.join(" "))) {
-      at++
-      break
-    }
-  }
-  const entry = commands.find(({ name }) => name === words.join(" "))
-  return { words, entry, rest: [...options, ...argv.slice(at)] }
-}
-
-/** The error for words that are no command. */
-export function unknownCommand(commands: readonly CommandEntry[], { words, rest }: Request): KeepupError {
-  const wanted = rest.find((argument, index) => !argument.startsWith("-") && !takesValue(rest[index - 1] ?? ""))
-  const known = commandsUnder(commands, words).map(({ name }) => name.split(" ")[words.length] as string)
-  if (wanted === undefined) {
-    return new KeepupError("INVALID_INPUT", `Which ${words.join(" ")} command?`, {
-      hint: `There are: ${[...new Set(known)].join(", ")}. \`keepup help ${words.join(" ")}\` explains them.`,
-    })
-  }
-  const near = suggest(wanted, known)
-  const whole = ["keepup", ...words].join(" ")
-  return new KeepupError("INVALID_INPUT", `There is no command \`${whole} ${wanted}\`.`, {
-    hint: near.length > 0 ? `Did you mean \`${whole} ${near[0]}\`?` : "`keepup help` lists the commands.",
-  })
-}
-
-export interface ParsedArguments {
-  readonly flags: GlobalFlags
-  readonly input: Input
-}
+import type { Command, OptionSpec } from "./command.js"
+import { globalOptions } from "./global-options.js"
+import { type ParsedArguments, readFlags, toInput } from "./parsed-arguments.js"
 
 /** Reads the options of a command, or the global ones alone. Throws `INVALID_INPUT`. */
 export function parseArguments(command: Command | undefined, argv: readonly string[], name = ""): ParsedArguments {
@@ -87,21 +31,6 @@ export function parseArguments(command: Command | undefined, argv: readonly stri
   return {
     flags: { ...readFlags(options), help },
     input: toInput(names, parser.processedArgs, options, dashes < 0 ? [] : argv.slice(dashes + 1)),
-  }
-}
-
-function readFlags(options: Readonly<Record<string, unknown>>): GlobalFlags {
-  const text = (name: string) => (typeof options[name] === "string" ? (options[name] as string) : undefined)
-  return {
-    cwd: text("cwd"),
-    stateDir: text("stateDir"),
-    db: text("db"),
-    session: text("session"),
-    json: options["json"] === true,
-    quiet: options["quiet"] === true,
-    color: options["color"] !== false,
-    debug: options["debug"] === true,
-    help: options["help"] === true,
   }
 }
 
@@ -137,28 +66,4 @@ function toInvalid(error: unknown, name: string, command: Command | undefined): 
         : `\`keepup help ${name}\` shows what it takes.`
   const message = `${first.charAt(0).toUpperCase()}${first.slice(1).replace(/\.?$/, ".")}`
   return new KeepupError("INVALID_INPUT", message, { hint })
-}
-
-function toInput(
-  names: readonly string[],
-  processed: readonly unknown[],
-  options: Readonly<Record<string, unknown>>,
-  rest: readonly string[],
-): Input {
-  const given = new Map(names.map((name, index) => [name, processed[index]]))
-  const key = (name: string) => name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
-  const text = (value: unknown) => (typeof value === "string" ? value : undefined)
-  const all = (value: unknown) => (Array.isArray(value) ? (value as string[]) : undefined)
-  return {
-    argument: (name) => text(given.get(name)) ?? "",
-    optional: (name) => text(given.get(name)),
-    list: (name) => all(given.get(name)) ?? [],
-    rest,
-    flag: (name) => options[key(name)] === true,
-    option: (name) => text(options[key(name)]),
-    count: (name) => (typeof options[key(name)] === "number" ? (options[key(name)] as number) : undefined),
-    values: (name) => all(options[key(name)]),
-    has: (name) => options[key(name)] !== undefined,
-    isOff: (name) => options[key(name)] === false,
-  }
 }

@@ -80,6 +80,19 @@ it("ends quietly when its reader goes away", () => {
   expect(stderr).toBe("")
 })
 
+it("writes all it has to say before it ends, also into a pipe that takes little at a time", () => {
+  const lines = Array.from({ length: 60_000 }, (_, i) => `line ${i} of a file that no pipe holds at once\n`)
+  place.run("checkpoint", "create")
+  place.write("long.txt", lines.join(""))
+  // whoever is killed while it writes leaves a pipe that takes what it has room for, and does not wait
+  const left = `"${process.execPath}" -e 'process.stdout.write(""); process.kill(process.pid, "SIGKILL")'`
+  const shell = `{ ${left}; "${process.execPath}" "${program}" checkpoint diff 1; } 2>/dev/null | cat`
+  const options = { cwd: place.workspace, env: place.environment, encoding: "utf8" as const, maxBuffer: 64 << 20 }
+  const { stdout: out } = spawnSync("bash", ["-c", shell], options)
+  expect(out.split("\n").filter((line) => line.startsWith("+line ")).length).toBe(lines.length)
+  expect(out).toContain("+line 59999 of a file")
+})
+
 it("answers --version before anything else is loaded", () => {
   const preload = join(place.root, "preload.cjs")
   writeFileSync(

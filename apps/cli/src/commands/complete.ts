@@ -3,10 +3,10 @@ import { type Checkpoint, configKeys, configRules, shortId } from "@ku0/agent-ru
 import type { ArgumentSpec, Command, Completion, OptionSpec } from "../command.js"
 import { type CommandEntry, commandsUnder } from "../command-entry.js"
 import type { Context } from "../context.js"
+import { findCommand } from "../find-command.js"
 import { globalOptions, takesValue } from "../global-options.js"
 import { oneLine } from "../output/text.js"
 import { relativeTime } from "../output/time.js"
-import { findCommand } from "../parse-arguments.js"
 import { findSession, triggerWords } from "../references.js"
 
 type Candidate = readonly [value: string, meaning: string]
