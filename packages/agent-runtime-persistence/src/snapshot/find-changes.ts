@@ -170,7 +170,7 @@ function lookAtFolder(files: WorkspaceFiles, path: BytePath) {
 
 /** Files the user's git tracks although a rule ignores them; read again when the user's index changed. */
 async function refreshForced(context: ScanContext): Promise<{ look: BytePath[]; dropped: Set<BytePath> }> {
-  const { state, repository, rules, signal, git, reader } = context
+  const { state, repository, rules, reader } = context
   // The first snapshot holds all the user's git tracks, ignored or not; which of them are ignored matters only later.
   if (context.seeded !== undefined) return { look: [], dropped: new Set() }
   const indexFile = repository && join(repository.gitDirectory, "index")
@@ -178,30 +178,35 @@ async function refreshForced(context: ScanContext): Promise<{ look: BytePath[]; 
   const dropped = new Set<BytePath>()
   if (version !== state.userIndex || state.rules !== rules.signature) {
     const before = state.forced
-    state.forced = new Set()
-    if (repository !== undefined && version !== "none") {
-      const { stdout, exitCode } = await git.run(["ls-files", "-c", "-i", "--exclude-standard", "-z"], {
-        workTree: repository.root,
-        indexFile: indexFile as string,
-        accept: [1, 128],
-        signal,
-      })
-      const prefix = repository.prefix === "" ? "" : `${repository.prefix}/`
-      for (const path of exitCode === 0 ? stdout.toString("latin1").split("\0") : []) {
-        const inner = path.slice(prefix.length)
-        if (path !== "" && path.startsWith(prefix) && !rules.isExcluded(inner, false)) state.forced.add(inner)
-      }
-    }
+    const listed = version === "" || version === "none" ? [] : await listForced(context, indexFile as string)
+    state.forced = listed === undefined ? before : new Set(listed.filter((path) => !isExcludedAnywhere(rules, path)))
     for (const path of before) {
       if (!state.forced.has(path) && (await findEntry(reader, state.lastTree, path))) dropped.add(path)
     }
-    state.userIndex = version
+    state.userIndex = listed === undefined ? "" : version
   }
   const look: BytePath[] = []
   for (const path of state.forced) {
     if (!(await findEntry(reader, state.lastTree, path))) look.push(path)
   }
   return { look, dropped }
+}
+
+/** Undefined when git can't read the user's index. A repository of another format must be asked itself. */
+async function listForced({ repository, git, store, signal }: ScanContext, indexFile: string) {
+  const { root, prefix, gitDirectory } = repository as UserRepository
+  const excludes = ["-c", `core.excludesFile=${join(store, "info/exclude")}`]
+  const args = [...excludes, "ls-files", "-c", "-i", "--exclude-standard", "-z"]
+  for (const own of [{}, { gitDirectory }]) {
+    const { stdout, exitCode } = await git.run(args, {
+      ...{ workTree: root, indexFile, accept: [1, 128], signal, ...own },
+    })
+    if (exitCode !== 0) continue
+    const start = prefix === "" ? "" : `${prefix}/`
+    const paths = stdout.toString("latin1").split("\0")
+    return paths.filter((path) => path !== "" && path.startsWith(start)).map((path) => path.slice(start.length))
+  }
+  return undefined
 }
 
 export function fileVersion(path: string): string {

@@ -106,8 +106,11 @@ it("does not borrow from a SHA-256 repository", async () => {
   mkdirSync(other)
   runUserGit(other, work.home, ["init", "-q", "--object-format=sha256"])
   writeFileSync(join(other, "x"), "x")
-  runUserGit(other, work.home, ["add", "-A"])
-  await expectFaithful(other)
+  writeFileSync(join(other, ".gitignore"), "dist/\n")
+  mkdirSync(join(other, "dist"))
+  writeFileSync(join(other, "dist/tracked"), "t")
+  runUserGit(other, work.home, ["add", "-f", "."])
+  expect(await expectFaithful(other)).toEqual([".gitignore", "dist/tracked", "x"])
 })
 
 it("does not trust a damaged index, nor one of a repository without commits", async () => {
