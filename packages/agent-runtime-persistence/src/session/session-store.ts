@@ -151,6 +151,7 @@ export function createSessionStore(context: StoreContext): SessionStore {
     await driver.transaction("delete-session", async (tx) => {
       await lockSession(context, tx, id)
       await checkLease(context, tx, id, undefined)
+      await refuseUnderWay(tx, id)
       await tx.run("UPDATE sessions SET deleted_at = ? WHERE id = ?", [context.clock.now(), id])
       await dropUnshared(context, tx, id)
     })
@@ -189,6 +190,19 @@ export function createSessionStore(context: StoreContext): SessionStore {
     addLog,
     listLogs,
   }
+}
+
+/** A restore that is not over yet may need its checkpoints to go on, or to go back; with them it would be forgotten. */
+async function refuseUnderWay(tx: SqlRunner, id: SessionId): Promise<void> {
+  const restore = await tx.get(
+    `SELECT id FROM restores WHERE status = 'started' AND (session_id = ?
+       OR checkpoint_id IN (SELECT id FROM session_checkpoints WHERE session_id = ?))`,
+    [id, id],
+  )
+  if (restore === undefined) return
+  throw new KeepupError("CONFLICT", `Session ${id} is part of a restore that is not over.`, {
+    hint: "The next keepup command finishes the restore or takes it back; delete the session after that.",
+  })
 }
 
 /** Takes a deleted session's rows away unless a branch shares its entries; then the same for those it shared with. */

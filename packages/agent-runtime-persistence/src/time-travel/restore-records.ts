@@ -56,6 +56,11 @@ export async function listUnfinishedRestores(runner: SqlRunner): Promise<Restore
   return (await runner.all("SELECT * FROM restores WHERE status = 'started' ORDER BY ordinal")).map(toRestore)
 }
 
+export async function hasUnfinishedRestore(runner: SqlRunner, sessionId: string): Promise<boolean> {
+  const found = await runner.get("SELECT 1 FROM restores WHERE session_id = ? AND status = 'started'", [sessionId])
+  return found !== undefined
+}
+
 function toRestore(row: SqlRow): Restore {
   return {
     id: row["id"],

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Checkpoint, Session } from "@ku0/agent-runtime-core"
+import { type Checkpoint, KeepupError, type Session } from "@ku0/agent-runtime-core"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { recoverAll } from "../recovery/recover-session.js"
 import { createClock, expectCode, user } from "../testing/contract/samples.js"
 import { openFixture, type TimeTravelFixture } from "../testing/time-travel-fixture.js"
 import { takePicture } from "../testing/workspace-picture.js"
@@ -123,6 +124,43 @@ describe("a rewind", () => {
     const bare = await travel.store.checkpoints.create({ sessionId: session.id, trigger: "manual" })
     await expectCode(rewindToCheckpoint(travel, { checkpoint: bare }), "UNAVAILABLE", /holds no files/)
     expect(await travel.store.sessions.list()).toHaveLength(1)
+    expect(takePicture(travel.workspace, { without: [".git"] })).toEqual(before)
+  })
+
+  it("that could neither be done nor taken back is settled by the next start, and nothing of before is lost", async () => {
+    const before = takePicture(travel.workspace, { without: [".git"] })
+    const full = (message: string) => Promise.reject(new KeepupError("UNAVAILABLE", message))
+    const snapshots = await travel.snapshots(travel.workspace)
+    const failing: TimeTravelFixture = {
+      ...travel,
+      snapshots: async () => ({
+        ...snapshots,
+        restore: (commit, more = {}) =>
+          snapshots.restore(commit, { ...more, onApplied: () => full("The disk is full.") }),
+        takeBackRestore: () => full("Still full."),
+      }),
+    }
+    const both = /^The disk is full\. It could not be taken back yet: Still full\.$/
+    await expectCode(rewindToCheckpoint(failing, { checkpoint: one }), "UNAVAILABLE", both)
+    const [branch] = await travel.store.sessions.list()
+    for (const { id } of [branch as Session, session]) {
+      await expectCode(travel.store.sessions.delete(id), "CONFLICT", /restore that is not over/)
+    }
+    const { restores } = await recoverAll(travel)
+    expect(restores).toMatchObject([{ outcome: "finished", restore: { sessionId: branch?.id } }])
+    expect([read("a.txt"), read("gone.txt")]).toEqual(["a1", "g"])
+    await undoRestore(travel, { workspacePath: travel.workspace })
+    expect(takePicture(travel.workspace, { without: [".git"] })).toEqual(before)
+  })
+
+  it("keeps its branch and what can be undone when only its last note could not be written", async () => {
+    const before = takePicture(travel.workspace, { without: [".git"] })
+    const { sessions } = travel.store
+    const updateMetadata = () => Promise.reject(new KeepupError("UNAVAILABLE", "The disk is full."))
+    const failing = { ...travel, store: { ...travel.store, sessions: { ...sessions, updateMetadata } } }
+    await expectCode(rewindToCheckpoint(failing, { checkpoint: one }), "UNAVAILABLE")
+    expect(await travel.store.sessions.list()).toHaveLength(2)
+    await undoRestore(travel, { workspacePath: travel.workspace })
     expect(takePicture(travel.workspace, { without: [".git"] })).toEqual(before)
   })
 

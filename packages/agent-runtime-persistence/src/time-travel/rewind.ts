@@ -5,6 +5,7 @@ import { leaseName } from "../session/lease-row.js"
 import { ownProcess } from "../session/process-identity.js"
 import { emptyPlan, requireSnapshot } from "./plan-restore.js"
 import { restoreCheckpoint } from "./restore.js"
+import { hasUnfinishedRestore } from "./restore-records.js"
 import type { TimeTravelContext } from "./time-travel-context.js"
 import { restoreRefusal } from "./with-leases.js"
 
@@ -52,18 +53,22 @@ export async function rewindToCheckpoint(context: TimeTravelContext, options: Re
     forkedFromCheckpointId: checkpoint.id,
   })
   if (!withFiles) return { session, checkpoint, restore: null, plan: emptyPlan }
-  try {
-    const restored = await restoreCheckpoint(context, {
-      ...{ checkpoint, sessionId: session.id, mode: "files" },
-      ...(options.paths && { paths: options.paths }),
-      ...(options.signal && { signal: options.signal }),
-    })
-    const whole = await store.sessions.updateMetadata(session.id, { [rewindMark]: undefined })
-    return { session: whole, checkpoint, restore: restored.restore, plan: restored.plan }
-  } catch (error) {
-    await store.sessions.delete(session.id) // a branch whose files are not there would be a lie
+  const restored = await restoreCheckpoint(context, {
+    ...{ checkpoint, sessionId: session.id, mode: "files" },
+    ...(options.paths && { paths: options.paths }),
+    ...(options.signal && { signal: options.signal }),
+  }).catch(async (error) => {
+    await dropBranch(context, session).catch(() => undefined) // its mark tells the next start to do it
     throw error
-  }
+  })
+  const whole = await store.sessions.updateMetadata(session.id, { [rewindMark]: undefined })
+  return { session: whole, checkpoint, restore: restored.restore, plan: restored.plan }
+}
+
+/** A branch whose files are not there would be a lie. One whose restore is not over yet is settled with it. */
+async function dropBranch({ store }: TimeTravelContext, { id }: Session): Promise<void> {
+  if (await hasUnfinishedRestore(store.context.driver, id)) return
+  await store.sessions.delete(id)
 }
 
 /** Rewinding a rewind names the place it goes back to, and does not pile up suffixes. */
