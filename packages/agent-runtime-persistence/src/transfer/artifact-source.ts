@@ -36,14 +36,25 @@ export function createArtifactSource(work: ExportWork, sessionId: SessionId) {
     try {
       const bytes = await store.artifacts.read(artifact.id)
       if (by === undefined) return bytes
+      if (by.isSecretInBytes(bytes)) {
+        leftOut.push({
+          what: `artifact ${nameOf(artifact)}`,
+          reason: "It is no text, and holds what looks like a secret.",
+        })
+        return undefined
+      }
       const clean = by.content(bytes, artifact.mediaType)
       changed.set(artifact.id, { hash: sha256(clean), sizeBytes: clean.byteLength })
       return clean
     } catch (error) {
       if (!isKeepupError(error)) throw error
-      leftOut.push({ what: `artifact ${artifact.id}`, reason: error.message })
+      leftOut.push({ what: `artifact ${nameOf(artifact)}`, reason: error.message })
       return undefined
     }
+  }
+
+  function nameOf({ id }: Artifact): string {
+    return redactor?.text(id) ?? id
   }
 
   function withNewContent(data: EventData<"artifact:emitted">): EventData<"artifact:emitted"> {
@@ -55,11 +66,25 @@ export function createArtifactSource(work: ExportWork, sessionId: SessionId) {
       sessionId,
     ])
     const ids = new Set([...rows.map(({ id }) => id as string), ...named])
+    const taken = new Set<string>()
     for (const id of ids) {
       const artifact = await store.artifacts.find(id)
       if (artifact === undefined) continue // named by the history, and gone since
       const bytes = await read(artifact, redactor, report.leftOut)
-      if (bytes !== undefined) yield { record: toRecord(artifact, bytes), bytes }
+      if (bytes === undefined) continue
+      const record = toRecord(artifact, bytes)
+      if (taken.has(record.id)) {
+        report.leftOut.push({
+          what: `artifact ${record.id}`,
+          reason: "Without its secret, another one has the same id.",
+        })
+        continue
+      }
+      taken.add(record.id)
+      const { idempotencyKey: key } = record
+      const isFree = key === null || !taken.has(JSON.stringify(key))
+      if (key !== null) taken.add(JSON.stringify(key))
+      yield { record: isFree ? record : { ...record, idempotencyKey: null }, bytes }
     }
   }
 
@@ -67,15 +92,10 @@ export function createArtifactSource(work: ExportWork, sessionId: SessionId) {
   function toRecord(artifact: Artifact, bytes: Uint8Array): ArtifactRecord {
     const isOwn = artifact.sessionId === sessionId
     const content = { hash: artifact.hash, sizeBytes: bytes.byteLength, ...changed.get(artifact.id) }
-    return {
-      record: "artifact",
-      ...artifact,
-      ...content,
-      title: redactor?.text(artifact.title) ?? artifact.title,
-      renderHints: redactor?.value(artifact.renderHints) ?? artifact.renderHints,
-      sessionId,
-      idempotencyKey: isOwn ? artifact.idempotencyKey : null,
-    }
+    const { hash: _hash, sizeBytes: _size, sessionId: _session, ...facts } = artifact
+    const clean = (redactor?.value(facts) ?? facts) as typeof facts
+    const idempotencyKey = isOwn ? clean.idempotencyKey : null
+    return { record: "artifact", ...clean, ...content, sessionId, idempotencyKey }
   }
 
   return { note, withNewContent, list }

@@ -179,4 +179,52 @@ describe("a redacted export", () => {
     expect((await to.store.checkpoints.resolve(copy.id, "latest")).name).toBe("n [REDACTED]")
     expect(Buffer.from(await to.store.artifacts.read("a2")).toString()).toBe("key [REDACTED]")
   })
+
+  it("has none in what an artifact says of itself, in kinds, paths and keys, and leaves bytes with one out", async () => {
+    const tokens: string[] = []
+    const secret = () => {
+      tokens.push(["gh", "p_", `${tokens.length}`.padStart(36, "abcdefghijklmnopqrstuvwxyz0123456789")].join(""))
+      return tokens.at(-1) as string
+    }
+    const session = await from.store.sessions.create({
+      workspacePath: `/work/${secret()}`,
+      agentType: `agent ${secret()}`,
+      metadata: { [`key ${secret()}`]: 1 },
+    })
+    const said = { taskNodeId: `node-${secret()}`, idempotencyKey: `once-${secret()}`, quarantine: [`not ${secret()}`] }
+    const facts = { ...artifact(`id-${secret()}`, session), ...said, type: `T-${secret()}` }
+    await from.store.artifacts.put({ ...facts, renderHints: { a: secret() } }, Buffer.from("clean"))
+    const bytes = (name: BufferEncoding) => Buffer.concat([Buffer.from([255, 0]), Buffer.from(` ${secret()} `, name)])
+    await from.store.artifacts.put(artifact("latin", session), bytes("latin1"))
+    await from.store.artifacts.put(artifact("wide", session), bytes("utf16le"))
+    await from.store.artifacts.put(artifact("picture", session), Buffer.from([255, 216, 255, 0, 1, 2]))
+    const call = { id: `call-${secret()}`, name: "shell", arguments: { command: `curl -H "X: ${secret()}"` } }
+    await from.store.log.append(session.id, [
+      calling(call),
+      { type: "tool:started", data: { callId: call.id, name: call.name, arguments: call.arguments } },
+      { type: "tool:ended", data: { callId: call.id, name: call.name, outcome: "ok", result: secret() } },
+      { type: "other:happened", data: { deep: [{ x: secret() }] } },
+      user(`${"x ".repeat(600_000)} ${secret()}`),
+    ])
+    const key = `state ${secret()}`
+    await from.store.state.put(session.id, { [key]: 1, "018bcfe5c0ffee5eed7e57c0de0ddba11": 1, kept: "x" })
+    await from.store.state.put(session.id, { [key]: undefined, "018bcfe5c0ffee5eed7e57c0de0ddba11": undefined })
+    const { leftOut } = await exportSession(from, { sessionId: session.id, path: exported(), redact: true })
+    const reason = "It is no text, and holds what looks like a secret."
+    expect(leftOut).toEqual([
+      { what: "artifact latin", reason },
+      { what: "artifact wide", reason },
+    ])
+    const lines = gunzipSync(readFileSync(exported())).toString("utf8").trimEnd().split("\n")
+    const decoded = lines.map((line) => Buffer.from(JSON.parse(line).base64 ?? "", "base64").toString("latin1"))
+    const text = [...lines, ...decoded].join("\n").replaceAll("\0", "")
+    for (const [index, token] of tokens.entries()) expect(text.includes(token), `secret ${index}`).toBe(false)
+    const { session: copy } = await importHere()
+    expect(await to.store.state.get(await to.store.log.head(copy.id))).toEqual({ kept: "x" })
+    expect(await checkStore(to), "what the doctor says").toEqual([])
+  })
 })
+
+function calling(call: { id: string; name: string; arguments: unknown }) {
+  return { type: "message:added", data: { message: { role: "assistant", content: "", toolCalls: [call] } } } as const
+}

@@ -17,6 +17,8 @@ export interface Redactor {
   ): EventData<"state:changed">
   /** The content of an artifact; what is not text stays as it is. */
   content(bytes: Uint8Array, mediaType: string): Uint8Array
+  /** Whether bytes that are no text, and can't be changed without breaking them, hold the shape of a secret. */
+  isSecretInBytes(bytes: Uint8Array): boolean
 }
 
 export function createRedactor(): Redactor {
@@ -47,8 +49,14 @@ export function createRedactor(): Redactor {
     stateChange: (change, states) => ({
       ...change,
       set: Object.fromEntries(states.map(({ key, hash }) => [key, hash])),
-      removed: change.removed.map(text),
+      removed: change.removed.map((key) => Object.keys(value({ [key]: null }))[0] ?? key), // as `state` names it
     }),
+    isSecretInBytes(bytes) {
+      if (decode(bytes)?.includes("\0") === false) return false
+      const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+      // as the value of an id: what is only random is no secret there
+      return (["latin1", "utf16le"] as const).some((name) => redactValue({ id: buffer.toString(name) }).count > 0)
+    },
     content(bytes, mediaType) {
       const before = decode(bytes)
       return before === undefined ? bytes : Buffer.from(redactDocument(before, mediaType, { text, value }))

@@ -93,7 +93,7 @@ describe("a file that is refused", () => {
   it("is cut off anywhere, or damaged anywhere", async () => {
     const bytes = readFileSync(exported())
     const path = folder.file("cut")
-    for (const part of [0.1, 0.5, 0.9, 0.999]) {
+    for (const part of [...Array.from({ length: 50 }, (_, i) => (i + 0.5) / 50), 0.999]) {
       writeFileSync(path, bytes.subarray(0, Math.floor(bytes.length * part)))
       await refuse(path, "CORRUPT")
       const flipped = Buffer.from(bytes)
