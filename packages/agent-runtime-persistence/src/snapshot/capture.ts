@@ -102,13 +102,12 @@ export async function capture(
       ...{ message: request.message, base, emptyFolders, skipped: current.skipped, createdAt },
       files: current.fileCount,
     }
-    const id = shared === undefined ? addCommit(pack, tree, facts) : (latest as string)
+    const id = shared === undefined ? addCommit(environment, pack, tree, facts) : (latest as string)
     step("capture:pack")
     if (request.temporary !== true) {
-      const name = request.checkpointId === undefined ? undefined : checkpointRef(request.checkpointId)
-      if (name !== undefined && shared !== undefined) prepared.push(refs.prepareSame(name, latestRef, id))
-      else if (name !== undefined) prepared.push(refs.prepare(name, id))
-      if (shared === undefined) prepared.push(refs.prepare(latestRef, id))
+      const names = request.checkpointId === undefined ? [] : [checkpointRef(request.checkpointId)]
+      if (shared === undefined) prepared.push(...refs.prepareAll([latestRef, ...names], id))
+      else prepared.push(...names.map((name) => refs.prepareSame(name, latestRef, id)))
     }
     current.lastTree = tree
     current.lastCommit = id
@@ -118,11 +117,12 @@ export async function capture(
       ...(isFirst ? listBorrowing(environment) : []),
       ...(index === undefined ? [] : [index, environment.store]),
     ]
-    if (shared === undefined) await pack.finish(together)
-    else {
-      pack.abandon()
-      await syncAll(together)
-    }
+    if (shared !== undefined) pack.abandon()
+    const durable = shared === undefined ? pack.finish(together) : syncAll(together)
+    // Counted while the disk is at work, where all of it is in memory.
+    const counting = hashed.isKept ? countChanges(reader, before?.tree, tree) : undefined
+    counting?.catch(() => {}) // awaited below, unless something else fails first
+    await durable
     step("capture:refs")
     for (const ref of prepared) ref.place()
     await syncAll([...new Set(prepared.map(({ folder }) => folder))])
@@ -133,7 +133,7 @@ export async function capture(
     if (scanned.kind === "exact") finishExact(environment, current, index !== undefined)
     sweepLeftovers(environment.files, scanned.candidates.leftovers, environment.now())
     step("capture:done")
-    const counts = await countChanges(reader, before?.tree, tree)
+    const counts = await (counting ?? countChanges(reader, before?.tree, tree))
     const snapshot: Snapshot = {
       commit: id,
       base: shared === undefined ? base : shared.base,
@@ -150,6 +150,7 @@ export async function capture(
     return { snapshot, state: current }
   } catch (error) {
     pack.abandon()
+    reader.forgetKept()
     for (const ref of prepared) ref.abandon()
     throw explainFailure(error)
   }
@@ -260,11 +261,12 @@ async function findSnapshotCommit(environment: SnapshotEnvironment, commit: stri
   })
 }
 
-function addCommit(pack: PackWriter, tree: string, facts: SnapshotFacts): string {
+function addCommit({ reader }: SnapshotEnvironment, pack: PackWriter, tree: string, facts: SnapshotFacts): string {
   const time = Math.floor(facts.createdAt / 1000)
   const commit = formatCommit({ tree, time, message: formatSnapshotMessage(facts) })
   const id = objectId("commit", commit)
   pack.add(id, "commit", commit)
+  reader.keep(id, "commit", commit)
   return id
 }
 

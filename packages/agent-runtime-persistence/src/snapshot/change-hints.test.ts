@@ -1,5 +1,5 @@
 /** A watcher makes snapshots cheap; when it lies, nothing is lost. */
-import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
@@ -62,6 +62,14 @@ describe("watched", () => {
       )
       expect(snapshot.base).toBe(previous)
       previous = exact.commit
+    }
+  })
+
+  it("leaves no file of its own behind, not even while it watches", async () => {
+    for (let i = 0; i < 3; i++) {
+      work.write("d0/e0/f0.txt", `edit ${i}`)
+      expect((await store.capture({ message: "x" })).scan).toBe("hinted")
+      expect(readdirSync(join(store.directory, "cookies"))).toEqual([])
     }
   })
 

@@ -3,9 +3,9 @@
  * and when it may have said too little it says so. Linux only: there every folder is watched by itself, events arrive
  * in order, and a file of our own tells when all earlier ones have arrived.
  */
-import { type FSWatcher, readFileSync, watch, writeFileSync } from "node:fs"
+import { randomBytes } from "node:crypto"
+import { closeSync, type FSWatcher, openSync, readFileSync, watch, writeSync } from "node:fs"
 import { join } from "node:path"
-import { setTimeout as wait } from "node:timers/promises"
 import { type BytePath, isInside, joinPath } from "./byte-path.js"
 import { makeFolder, removeFile } from "./durable-file.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
@@ -29,8 +29,8 @@ export interface ChangeHints extends FolderFollower {
   close(): void
 }
 
-/** How long our own file may take to be noticed; on a machine too busy for that, everything is looked at. */
-const cookieMs = 200
+/** How long the event of our own file may take to be noticed; on a machine too busy for that, everything is looked at. */
+const bellMs = 200
 
 /** Undefined where the system can't watch, or not that many folders. */
 export async function watchChanges(environment: SnapshotEnvironment): Promise<ChangeHints | undefined> {
@@ -44,7 +44,6 @@ export async function watchChanges(environment: SnapshotEnvironment): Promise<Ch
   let isBlind = false
   let burst = 0
   let isCounting = false
-  let onCookie: ((name: string) => void) | undefined
   makeFolder(cookies)
 
   /** The kernel drops events silently when its queue is full; that many in one go means it may have been. */
@@ -84,25 +83,7 @@ export async function watchChanges(environment: SnapshotEnvironment): Promise<Ch
     watched.delete(folder)
   }
 
-  const cookieWatcher = watch(cookies, { persistent: false }, (_, name) => onCookie?.(name as string))
-  cookieWatcher.on("error", () => {
-    isReliable = false
-  })
-  let serial = 0
-
-  async function flush(): Promise<boolean> {
-    const name = `${process.pid}-${++serial}`
-    const seen = new Promise<boolean>((resolve) => {
-      onCookie = (noticed) => noticed === name && resolve(true)
-    })
-    writeFileSync(join(cookies, name), "")
-    const controller = new AbortController()
-    const late = wait(cookieMs, false, { signal: controller.signal }).catch(() => false)
-    const arrived = await Promise.race([seen, late])
-    controller.abort()
-    removeFile(join(cookies, name))
-    return arrived
-  }
+  const bell = createBell(cookies)
 
   return {
     follow,
@@ -111,17 +92,69 @@ export async function watchChanges(environment: SnapshotEnvironment): Promise<Ch
       for (const inner of [...watched.keys()]) if (isInside(inner, folder)) stop(inner)
     },
     async take() {
-      if (!(await flush())) isReliable = false
+      if (!(await bell.ring())) isReliable = false
       const taken = { paths, isReliable: isReliable && !isBlind }
       paths = new Set()
       isReliable = true
       return taken
     },
     close() {
-      cookieWatcher.close()
+      bell.close()
       for (const { watcher } of watched.values()) watcher.close()
       watched.clear()
     },
+  }
+}
+
+interface Bell {
+  /** True when everything that happened before has been heard of, false when that takes too long to tell. */
+  ring(): Promise<boolean>
+  close(): void
+}
+
+/** A file of our own: writing to it is one event, which arrives after all earlier ones and makes no name in any folder. */
+function createBell(folder: string): Bell {
+  let file: { readonly descriptor: number; readonly watcher: FSWatcher } | undefined
+  let onEvent = (_heard: boolean) => {}
+
+  function open() {
+    const path = join(folder, `${process.pid}-${randomBytes(6).toString("hex")}`)
+    const descriptor = openSync(path, "wx")
+    removeFile(path) // open it stays what it is, and nobody finds it when we are killed
+    try {
+      const watcher = watch(`/proc/self/fd/${descriptor}`, { persistent: false }, () => onEvent(true))
+      watcher.on("error", () => onEvent(false))
+      return { descriptor, watcher }
+    } catch (error) {
+      closeSync(descriptor)
+      throw error
+    }
+  }
+
+  function close(): void {
+    if (file === undefined) return
+    file.watcher.close()
+    closeSync(file.descriptor)
+    file = undefined
+  }
+
+  return {
+    async ring() {
+      file ??= open()
+      const { descriptor } = file
+      const isHeard = await new Promise<boolean>((resolve) => {
+        const timer = setTimeout(() => resolve(false), bellMs)
+        onEvent = (heard) => {
+          clearTimeout(timer)
+          resolve(heard)
+        }
+        writeSync(descriptor, "x", 0)
+      })
+      onEvent = () => {}
+      if (!isHeard) close() // its event may still come, and would be taken for that of the next time
+      return isHeard
+    },
+    close,
   }
 }
 

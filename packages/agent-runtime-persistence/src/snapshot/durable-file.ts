@@ -20,6 +20,22 @@ export function replaceFile(
   if (options.durable) syncFolder(dirname(path))
 }
 
+/**
+ * Replaces a file that may as well be missing, and whose reader notices when it is torn. The old one goes first: a disk
+ * writes out at once what is renamed over another file.
+ */
+export function replaceCache(path: string, content: Buffer | string, options: { mode?: number } = {}): void {
+  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`
+  try {
+    writeNewFile(temporary, content, { durable: false, ...options })
+    removeFile(path)
+    renameSync(temporary, path)
+  } catch (error) {
+    removeFile(temporary)
+    throw error
+  }
+}
+
 /** Writes a file that must not exist yet. The caller makes its name durable. */
 export function writeNewFile(
   path: string,

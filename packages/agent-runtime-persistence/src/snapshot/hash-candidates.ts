@@ -8,7 +8,7 @@ import { monotonicNow } from "../store/monotonic-time.js"
 import type { BytePath } from "./byte-path.js"
 import { isSettled } from "./file-stat.js"
 import { objectId, treeMode } from "./git-objects.js"
-import type { ObjectReader } from "./object-reader.js"
+import { keptBytes, type ObjectReader } from "./object-reader.js"
 import { deflateOptions, type PackWriter } from "./pack-writer.js"
 import type { KnownFile, ScanState } from "./scan-state.js"
 import { type FileEntry, findEntry } from "./trees.js"
@@ -36,6 +36,8 @@ export interface Hashed {
   readonly skipped: Map<BytePath, SkipReason>
   /** Files more than before; negative when files went. */
   readonly growth: number
+  /** Whether the reader keeps all that was added to the pack. */
+  readonly isKept: boolean
 }
 
 /** Looked up when it is called: reading a list must not pay for loading zlib. */
@@ -53,6 +55,7 @@ export async function hashCandidates(paths: Iterable<BytePath>, options: HashOpt
   // Their folders are read together, not one after the other.
   await Promise.all(sorted.slice(0, 1000).map((path) => findEntry(reader, state.lastTree, path)))
   let growth = 0
+  let addedBytes = 0
   let lastYield = monotonicNow()
   for (const [done, path] of sorted.entries()) {
     options.signal?.throwIfAborted()
@@ -81,7 +84,7 @@ export async function hashCandidates(paths: Iterable<BytePath>, options: HashOpt
     }
   }
   options.onProgress?.(sorted.length, sorted.length)
-  return { changes, seen, skipped, growth }
+  return { changes, seen, skipped, growth, isKept: addedBytes <= keptBytes }
 
   /** Whether the file is as the last snapshot saw it, which then holds it: nothing of the store need be read for it. */
   function isKnown(path: BytePath): boolean {
@@ -106,6 +109,8 @@ export async function hashCandidates(paths: Iterable<BytePath>, options: HashOpt
 
   async function add(id: string, data: Buffer): Promise<void> {
     if (pack.has(id)) return
+    addedBytes += data.length
+    if (state.lastCommit !== null && addedBytes <= keptBytes) reader.keep(id, "blob", data)
     if (data.length < largeFile) pack.add(id, "blob", data)
     else pack.add(id, "blob", data, await deflateAsync(data, deflateOptions(data.length)))
   }

@@ -1,7 +1,7 @@
 /**
  * Reads objects of the shadow repository: a few from its own packs, more through a git that stays open. That one knows
- * packs, deltas and borrowed objects, and finds packs that were written after it was started. Trees and the newest
- * commit are kept in memory.
+ * packs, deltas and borrowed objects, and finds packs that were written after it was started. Trees, the newest commit
+ * and what was written last are kept in memory.
  */
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { type Answer, type BatchProcess, startBatchProcess } from "./batch-process.js"
@@ -23,6 +23,10 @@ export interface ObjectReader {
   tree(id: string): Promise<ReadonlyMap<string, TreeEntry>>
   /** Remembers a tree that was just written. */
   keepTree(id: string, data: Buffer): void
+  /** Remembers a copy of an object that is about to be written, for a while, and if it is small. */
+  keep(id: string, type: ObjectType, data: Buffer): void
+  /** What was about to be written was not. */
+  forgetKept(): void
   /** Sees from now on what changed underneath: other places to borrow from, objects that are gone. */
   renew(): void
   close(): void
@@ -30,6 +34,8 @@ export interface ObjectReader {
 
 /** Names in cached trees. */
 const cachedNames = 15_000
+/** Bytes of kept objects: the newest ones. */
+export const keptBytes = 1 << 20
 /** Git would otherwise keep all of the user's packs in memory that it touched once. */
 const smallWindows = ["-c", "core.packedGitWindowSize=1m", "-c", "core.packedGitLimit=32m"]
 /** From this many questions on, a git of its own answers them faster. */
@@ -46,6 +52,25 @@ export function createObjectReader(git: Git, packFolder: string): ObjectReader {
   let names = 0
   let commit: { readonly id: string; readonly data: Buffer } | undefined
   let current: BatchProcess | undefined
+  const kept = new Map<string, Answer>()
+  let keptNow = 0
+
+  function keep(id: string, type: ObjectType, data: Buffer): void {
+    if (data.length > keptBytes) return
+    keptNow += data.length - (kept.get(id)?.size ?? 0)
+    kept.delete(id) // it becomes the newest one
+    kept.set(id, { type, size: data.length, data: Buffer.from(data) })
+    for (const [oldest, { size }] of kept) {
+      if (keptNow <= keptBytes) break
+      kept.delete(oldest)
+      keptNow -= size
+    }
+  }
+
+  function forgetKept(): void {
+    kept.clear()
+    keptNow = 0
+  }
 
   function forgetTrees(): void {
     commit = undefined
@@ -61,6 +86,8 @@ export function createObjectReader(git: Git, packFolder: string): ObjectReader {
   }
 
   async function find(id: string): Promise<Answer | undefined> {
+    const known = kept.get(id)
+    if (known !== undefined) return known
     const isRunning = current !== undefined && !current.hasEnded
     const here = isRunning || readHere++ >= fewObjects ? undefined : packs.find(id)
     return here ?? (await ask(id, true))
@@ -121,11 +148,14 @@ export function createObjectReader(git: Git, packFolder: string): ObjectReader {
       return trees.get(id) ?? (await readTree(id))
     },
     keepTree,
+    keep,
+    forgetKept,
     renew() {
       current?.end()
       current = undefined
       packs.renew()
       forgetTrees()
+      forgetKept()
     },
     close() {
       current?.kill()

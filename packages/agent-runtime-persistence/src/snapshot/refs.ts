@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from "node:crypto"
-import { linkSync, readdirSync, readFileSync, renameSync, rmdirSync } from "node:fs"
+import { linkSync, readdirSync, readFileSync, renameSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { makeFolder, removeFile, replaceFile, writeNewFile } from "./durable-file.js"
@@ -18,7 +18,7 @@ export const indexTreeRef = "refs/keepup/index-tree"
 export interface PreparedRef {
   readonly folder: string
   readonly temporary: string
-  /** Its content is on disk already; only its name is not. */
+  /** Its content is on disk already, or comes there with another one's; only its name is not. */
   readonly isDurable: boolean
   place(): void
   abandon(): void
@@ -30,6 +30,8 @@ export interface RefStore {
   prepare(name: string, id: string): PreparedRef
   /** The same for what another ref says: one file under two names, so that there is nothing to write. */
   prepareSame(name: string, as: string, id: string): PreparedRef
+  /** Several refs to one object: one file under several names, so that the disk writes one. */
+  prepareAll(names: readonly string[], id: string): PreparedRef[]
   /** Not durable by itself: only for refs that can be made again. */
   write(name: string, id: string): void
   remove(names: readonly string[]): void
@@ -89,15 +91,26 @@ export function createRefStore(gitDirectory: string): RefStore {
   }
 
   function prepareSame(name: string, as: string, id: string): PreparedRef {
+    return link(name, join(gitDirectory, as), id) ?? prepare(name, id)
+  }
+
+  function prepareAll([first, ...others]: readonly string[], id: string): PreparedRef[] {
+    if (first === undefined) return []
+    const written = prepare(first, id)
+    return [written, ...others.map((name) => link(name, written.temporary, id) ?? prepare(name, id))]
+  }
+
+  /** Undefined where it has to be written: not every disk can, and not for ever. */
+  function link(name: string, as: string, id: string): PreparedRef | undefined {
     const prepared = beside(name, true)
     try {
-      linkSync(join(gitDirectory, as), prepared.temporary)
+      linkSync(as, prepared.temporary)
       if (readText(prepared.temporary) === `${id}\n`) return prepared
       removeFile(prepared.temporary)
     } catch {
-      // Not every disk can, and not for ever: then it is written.
+      // It does not matter why.
     }
-    return prepare(name, id)
+    return undefined
   }
 
   function beside(name: string, isDurable: boolean): PreparedRef {
@@ -123,6 +136,7 @@ export function createRefStore(gitDirectory: string): RefStore {
     },
     prepare,
     prepareSame,
+    prepareAll,
     write(name, id) {
       prepare(name, id).place()
     },
@@ -141,19 +155,7 @@ export function createRefStore(gitDirectory: string): RefStore {
         if (name === latestRef || readText(join(gitDirectory, name))?.trim() !== id) continue
         removeFile(join(gitDirectory, name))
       }
-      removeEmptyFolders(join(gitDirectory, "refs/keepup"))
     },
-  }
-}
-
-function removeEmptyFolders(folder: string): void {
-  try {
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
-      if (entry.isDirectory()) removeEmptyFolders(join(folder, entry.name))
-    }
-    rmdirSync(folder)
-  } catch {
-    // Not empty, or gone: both are fine.
   }
 }
 

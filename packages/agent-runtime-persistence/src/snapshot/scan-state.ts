@@ -13,7 +13,7 @@ import {
   formatDirectoryTable,
   parseDirectoryTable,
 } from "./directory-table.js"
-import { replaceFile } from "./durable-file.js"
+import { replaceCache } from "./durable-file.js"
 import type { FileStat } from "./file-stat.js"
 import type { WritableEntry } from "./git-index.js"
 import { emptyTree } from "./git-objects.js"
@@ -126,19 +126,19 @@ function loadDirectories(store: string, rules: string): DirectoryTable {
 /** What of each table is on disk. A table belongs to one open store; another process's save makes it load a new one. */
 const saved = new WeakMap<DirectoryTable, string>()
 
-/** Saves in one step each. Only a snapshot that is complete and durable may save what it saw. */
+/** Only a snapshot that is complete and durable may save what it saw. */
 export function saveScanState(store: string, state: ScanState): void {
   const { directories } = state
   const table = `${state.rules}\n${directories.version}`
   if (saved.get(directories) !== table) {
     const text = `${state.rules}\n${formatDirectoryTable(directories)}`
-    replaceFile(join(store, directoriesFile), seal(text), { durable: false })
+    replaceCache(join(store, directoriesFile), seal(text))
     saved.set(directories, table)
   }
   const { overlay, skipped, forced, hiddenRules, directories: _table, seed: _seed, ...rest } = state
   const maps = { overlay: [...overlay], skipped: [...skipped], hiddenRules: [...hiddenRules] }
   const body = JSON.stringify({ ...rest, ...maps, forced: [...forced] })
-  replaceFile(join(store, stateFile), seal(body), { durable: false })
+  replaceCache(join(store, stateFile), seal(body))
 }
 
 function seal(body: string): Buffer {

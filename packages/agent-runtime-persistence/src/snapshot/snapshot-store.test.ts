@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import { fsck, makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
+import { fsck, makeWorkspace, runUserGit, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
 
 describe.each([{ git: false }, { git: true }])("a snapshot store (user's git: $git)", ({ git }) => {
   let work: WorkspaceFixture
@@ -59,6 +59,35 @@ describe.each([{ git: false }, { git: true }])("a snapshot store (user's git: $g
     await store.gc(["c2"])
     expect((await store.readFile(first.commit, "a.txt")).toString()).toBe("one\n")
     expect(fsck(store.directory)).toBe("")
+  })
+
+  it("keeps a checkpoint's snapshot when the newest one moves on, though both were one file", async () => {
+    const store = await work.open()
+    const commits: Record<string, string> = {}
+    for (const id of ["c1", "c2", "c3"]) {
+      work.write("a.txt", `${id}\n`)
+      commits[id] = (await store.capture({ message: id, checkpointId: id })).commit
+    }
+    expect(Object.fromEntries(store.listCheckpoints())).toEqual(commits)
+    const git = (...args: string[]) => runUserGit(store.directory, work.home, args).trim()
+    expect(git("rev-parse", "refs/keepup/checkpoints/c1", "refs/heads/latest").split("\n")).toEqual([
+      commits["c1"],
+      commits["c3"],
+    ])
+    expect(readdirSync(store.directory).filter((name) => name.startsWith("tmp-"))).toEqual([])
+  })
+
+  it("counts what was just written and what is too large to be remembered", async () => {
+    const lines = (count: number, text: string) => `${text}\n`.repeat(count)
+    work.write("small.txt", "1\n2\n")
+    work.write("large.txt", lines(200_000, "large"))
+    const store = await work.open()
+    await store.capture({ message: "first" })
+    work.write("small.txt", "1\n2\n3\n")
+    expect(await store.capture({ message: "x" })).toMatchObject({ filesChanged: 1, insertions: 1, deletions: 0 })
+    work.write("small.txt", "1\n")
+    work.write("large.txt", lines(200_001, "large"))
+    expect(await store.capture({ message: "x" })).toMatchObject({ filesChanged: 2, insertions: 1, deletions: 2 })
   })
 
   it("says what differs", async () => {

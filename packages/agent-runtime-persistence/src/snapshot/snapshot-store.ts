@@ -220,7 +220,7 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
     },
     async close() {
       await background
-      await lock.hold(async () => session.saveLocked())
+      if (session.isUnsaved) await lock.hold(async () => session.saveLocked())
       session.watcher?.close()
       environment.reader.close()
       lock.close()

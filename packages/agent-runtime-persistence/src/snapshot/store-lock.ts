@@ -26,7 +26,9 @@ export function createStoreLock(file: string, timeoutMs: number): StoreLock {
 
   async function open(): Promise<Database> {
     const Database = loadSqlite()
-    return new Database(file, { timeout: 0 }) as unknown as Database
+    const opened = new Database(file, { timeout: 0 }) as unknown as Database
+    opened.exec("PRAGMA journal_mode = MEMORY") // nothing is ever written: without it each hold makes a file and removes it
+    return opened
   }
 
   async function holdNow<T>(work: () => Promise<T>): Promise<T> {

@@ -25,6 +25,8 @@ export interface StoreSession {
   touch(paths: Iterable<BytePath>): void
   /** Forgets what is in memory; the next snapshot looks at everything. */
   forget(): void
+  /** Whether something is only in memory. */
+  readonly isUnsaved: boolean
   /** Writes down what is only in memory. The caller holds the lock. */
   saveLocked(): void
 }
@@ -95,6 +97,9 @@ export function createStoreSession(environment: SnapshotEnvironment, lock: Store
     environment,
     lock,
     watcher: undefined,
+    get isUnsaved() {
+      return state !== undefined && !isSaved
+    },
     captureLocked,
     touch(paths) {
       for (const path of paths) pending.add(path)

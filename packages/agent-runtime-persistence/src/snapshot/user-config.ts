@@ -4,7 +4,7 @@
  */
 import { readFileSync, realpathSync, statSync } from "node:fs"
 import { dirname, isAbsolute, join, resolve } from "node:path"
-import { replaceFile } from "./durable-file.js"
+import { replaceCache } from "./durable-file.js"
 import type { Git } from "./git-process.js"
 import { expandHome, type UserRepository } from "./user-repository.js"
 
@@ -59,7 +59,7 @@ export async function readUserConfig(options: ReadUserConfigOptions): Promise<Re
     const isStill = known.every((path, i) => versionOf(path) === before?.[i])
     if (isStill && files.every(([path]) => isSettled(path, options.now()))) {
       const answer: Kept = { question, readAt: options.now(), files, settings: [...settings] }
-      replaceFile(options.cacheFile, JSON.stringify(answer), { durable: false, mode: 0o600 })
+      replaceCache(options.cacheFile, JSON.stringify(answer), { mode: 0o600 })
     }
   }
   return settings
