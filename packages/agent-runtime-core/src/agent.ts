@@ -54,6 +54,8 @@ export interface ToolOutcome {
   readonly content: string
   readonly isError?: boolean
   readonly artifactIds?: readonly string[]
+  /** It stopped on the way and has no result yet: the session pauses, and the same call goes on when it is resumed. */
+  readonly isPaused?: boolean
 }
 
 /** What a tool can see of a call whose outcome is not known. */
@@ -67,6 +69,8 @@ export interface ToolInspection {
 export interface Tool extends ToolDescription {
   /** Whether it can change anything: decides what may be repeated and replayed. */
   readonly hasEffects: boolean
+  /** Told to stop, it sees to it by itself that everything it began has stopped, so it is waited for. */
+  readonly stopsByItself?: boolean
   /** The places a call is about, relative to the workspace: what rules by path look at. May throw. */
   targets?(args: unknown): Promise<readonly string[]>
   /** How the targets look now, in JSON: recorded as a call begins, compared if its outcome is not known. May throw. */

@@ -87,7 +87,8 @@ export const eventSchemas = {
   "tool:ended": z.looseObject({
     callId: text,
     name: text,
-    outcome: z.enum(["ok", "error", "cancelled", "skipped"]),
+    /** `paused`: it has no result yet, and goes on where it is when the session is resumed. */
+    outcome: z.enum(["ok", "error", "cancelled", "skipped", "paused"]),
     durationMs: z.number().optional(),
     /** Set when a call in doubt was settled without running it again. */
     choice: choice.optional(),

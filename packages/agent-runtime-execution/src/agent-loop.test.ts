@@ -235,7 +235,7 @@ describe("runAgentLoop", () => {
     await runLoop(log, answers, { prompt: "go", tools: [echo], isPauseRequested: () => ++asked > 1 })
     expect(log.state().messages.at(-1)?.role).toBe("assistant")
     await runLoop(log, answers, { prompt: "something else", tools: [echo] })
-    expect(results(log)).toMatchObject([{ content: "Not run: the user asked for something else." }])
+    expect(results(log)).toMatchObject([{ content: "Not finished: the user asked for something else." }])
     expect(log.types()).not.toContain("tool:started")
   })
 

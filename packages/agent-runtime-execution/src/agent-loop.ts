@@ -107,7 +107,7 @@ function planBeginning(
     return decision === undefined ? { call } : { call, decision }
   })
   if (prompt === undefined) return { planned, events: closed }
-  const content = "Not run: the user asked for something else."
+  const content = "Not finished: the user asked for something else."
   const dropped = planned.flatMap(({ call, decision }) =>
     resultEvents(
       decision === undefined

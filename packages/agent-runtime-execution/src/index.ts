@@ -81,7 +81,7 @@ export { createRunCommandTool } from "./tools/run-command.js"
 export type { SearchFilesOptions } from "./tools/search-files.js"
 /** The tool that searches files. */
 export { createSearchFilesTool } from "./tools/search-files.js"
-export type { SpawnAgentOptions, SpawnedSession, SpawnSession } from "./tools/spawn-agent.js"
+export type { KnownSession, SpawnAgentOptions, SpawnedSession, SpawnSession } from "./tools/spawn-agent.js"
 /** The tool that lets another agent do a part of the work. */
 export { createSpawnAgentTool } from "./tools/spawn-agent.js"
 export type { TodoItem, TodoList } from "./tools/todo-list.js"

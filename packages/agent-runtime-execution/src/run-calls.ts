@@ -46,6 +46,7 @@ export async function runCalls(
     if (started.length > 0) await recordAll(started)
     const results = await runBatch(run, prepared, async (events) => await recordAll(events))
     unrecorded.push(...results.unrecorded)
+    if (results.isPaused) return { outcome: run.signal.aborted ? "cancelled" : "paused", unrecorded }
     if (results.isLeftInDoubt) return endEarly("cancelled", "cancelled", "Cancelled before it began.")
     if (batch.some(({ decision }) => decision?.choice === "fail")) {
       return endEarly("failed", "skipped", "Not run: a call before it was in doubt and counts as failed.")
@@ -150,7 +151,7 @@ async function runBatch(
   run: RunScope,
   prepared: readonly Prepared[],
   record: RecordEvents,
-): Promise<{ unrecorded: EventDraft[]; isLeftInDoubt: boolean }> {
+): Promise<{ unrecorded: EventDraft[]; isPaused: boolean; isLeftInDoubt: boolean }> {
   const settled: (CallResult | undefined)[] = []
   const running = prepared.map(async (one, index) => {
     settled[index] = "tool" in one ? await runTool(run, one.tool, one.call) : one
@@ -164,7 +165,8 @@ async function runBatch(
       await record(unrecorded)
       unrecorded = []
     }
-    return { unrecorded, isLeftInDoubt: settled.some((result) => result?.outcome === "unknown") }
+    const isSome = (outcome: CallResult["outcome"]): boolean => settled.some((result) => result?.outcome === outcome)
+    return { unrecorded, isPaused: isSome("paused"), isLeftInDoubt: isSome("unknown") }
   } finally {
     await Promise.allSettled(running)
   }

@@ -14,7 +14,7 @@ import type { InDoubtChoice } from "./settle-in-doubt.js"
 export interface CallResult {
   readonly call: ToolCall
   /** `unknown`: it was told to stop and did not in time. */
-  readonly outcome: "ok" | "error" | "cancelled" | "skipped" | "unknown"
+  readonly outcome: "ok" | "error" | "cancelled" | "skipped" | "paused" | "unknown"
   readonly content: string
   readonly artifactIds?: readonly string[]
   readonly durationMs?: number
@@ -37,10 +37,11 @@ export async function runTool(run: RunScope, tool: Tool, call: ToolCall): Promis
   }
   try {
     const work = tool.run(call.arguments, { callId: call.id, signal: run.signal, onProgress })
-    const outcome = await stopInTime(run, work)
+    const outcome = await (tool.stopsByItself === true ? work : stopInTime(run, work))
     if (outcome === undefined) {
       return done({ outcome: "unknown", content: "Cancelled, but the tool did not stop in time." })
     }
+    if (outcome.isPaused === true) return done({ outcome: "paused", content: outcome.content })
     const artifactIds = outcome.artifactIds === undefined ? {} : { artifactIds: outcome.artifactIds }
     return done({ outcome: outcome.isError === true ? "error" : "ok", content: outcome.content, ...artifactIds })
   } catch (thrown) {
@@ -54,13 +55,14 @@ export async function runTool(run: RunScope, tool: Tool, call: ToolCall): Promis
   }
 }
 
-/** The events of a result, in one step: the call is over, and its message is there. */
+/** The events of a result, in one step: the call is over, and its message is there. A paused one has none yet. */
 export function resultEvents(result: CallResult): EventDraft[] {
   const { call, outcome, content, artifactIds, durationMs, choice } = result
   const { id: callId, name } = call
   if (outcome === "unknown") {
     return [event("tool:in-doubt", { callId, name, arguments: call.arguments, known: { summary: content } })]
   }
+  if (outcome === "paused") return [event("tool:ended", { callId, name, outcome, ...(durationMs && { durationMs }) })]
   const message: ToolResultMessage = {
     role: "tool",
     callId,

@@ -136,7 +136,7 @@ describe("a call in doubt", () => {
     expect(effects).toEqual(["a"])
     expect(results(log)).toEqual([
       expect.stringContaining("It was not repeated."),
-      "Not run: the user asked for something else.",
+      "Not finished: the user asked for something else.",
     ])
   })
 

@@ -10,6 +10,7 @@ import {
   createWorkspace,
   type FileContextTracker,
   type KeepArtifact,
+  type KnownSession,
   type SpawnSession,
   type TodoList,
 } from "@ku0/agent-runtime-execution"
@@ -29,7 +30,7 @@ export interface CreateAgentToolsOptions {
   /** What its rules hide from the agent, lists and searches hide too. */
   readonly approval?: ApprovalOptions
   readonly spawnSession: SpawnSession
-  readonly findSession: (callId: string) => Promise<{ sessionId: string; status: string } | undefined>
+  readonly findSession: (callId: string) => Promise<KnownSession | undefined>
 }
 
 export function createAgentTools(runtime: Runtime, held: HeldSession, options: CreateAgentToolsOptions): AgentTools {

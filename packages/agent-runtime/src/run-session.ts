@@ -20,9 +20,9 @@ import {
   type RetryPolicy,
   type RunResult,
   runAgentLoop,
-  type SpawnSession,
 } from "@ku0/agent-runtime-execution"
 import { restoreCheckpoint, type SignalSource } from "@ku0/agent-runtime-persistence"
+import { type AgentChildren, createAgentChildren } from "./agent-children.js"
 import { createAgentTools } from "./agent-tools.js"
 import { approvalRules } from "./config.js"
 import { type HeldSession, holdSession } from "./hold-session.js"
@@ -60,7 +60,15 @@ export interface RunSessionOptions {
   /** True: the session ends with the run. Otherwise it waits for more. */
   readonly endSession?: boolean
   /** Set for a session another one spawned. */
-  readonly spawnedBy?: { readonly sessionId: SessionId; readonly callId: string; readonly workspaceLease: HeldLease }
+  readonly spawnedBy?: SpawnedBy
+}
+
+export interface SpawnedBy {
+  readonly sessionId: SessionId
+  readonly callId: string
+  readonly workspaceLease: HeldLease
+  /** Whether it is asked to pause itself. */
+  readonly isPauseRequested: () => Promise<boolean>
 }
 
 export interface RunSessionResult {
@@ -107,11 +115,7 @@ async function runLoop(
     workspacePath: session.workspacePath,
     state,
     approval,
-    spawnSession: spawnFrom(runtime, held, options),
-    findSession: async (callId) => {
-      const child = await findSpawned(runtime, session.id, callId)
-      return child && { sessionId: child.id, status: child.status }
-    },
+    ...childrenOf(runtime, held, options),
   })
   try {
     await withdrawPause(runtime, session.id)
@@ -122,7 +126,7 @@ async function runLoop(
       emit: held.emit,
       clock: store.context.clock,
       ids: store.context.ids,
-      isPauseRequested: () => isPauseRequested(runtime, session.id),
+      isPauseRequested: () => isAskedToPause(runtime, session.id, options),
       takeChangedState: collectState({ fileContext: tracker, todo }),
       findStartFacts: (callId) => findStartFacts(runtime, session.id, callId),
       signal: anySignal(options.signal, held.lease.lost),
@@ -172,42 +176,33 @@ async function endSession(runtime: Runtime, held: HeldSession, run: RunResult): 
   } else if (run.outcome !== "in-doubt") await held.bus.emit("session:paused", { reason: run.outcome })
 }
 
-/** A child runs in the same workspace, under the workspace lease of its parent. The same call gets the same child again. */
-function spawnFrom(runtime: Runtime, held: HeldSession, options: RunSessionOptions): SpawnSession {
-  return async ({ callId, agentType, task }) => {
-    const known = await findSpawned(runtime, held.id, callId)
-    const child =
-      known ??
-      (await runtime.store.sessions.create({
-        workspacePath: (await runtime.store.sessions.get(held.id)).workspacePath,
-        name: nameFrom(task),
-        agentType,
-        taskDescription: task,
-        metadata: { spawnedBy: held.id, spawnCallId: callId },
-      }))
-    return {
-      sessionId: child.id,
-      async run(signal, onProgress) {
-        // it came to its end before we did: what it said is in its log
-        if (child.status === "completed") return { outcome: "completed", content: await lastAnswer(runtime, child.id) }
-        const { run } = await runSession(runtime, {
-          ...inherited(options),
-          sessionId: child.id,
-          ...(child.messageCount === 0 && { prompt: task }),
-          signal,
-          endSession: true,
-          spawnedBy: { sessionId: held.id, callId, workspaceLease: held.workspaceLease },
-          onEvent: ({ type }) => onProgress(type),
-        })
-        return { outcome: run.outcome, content: run.answer ?? run.error?.message ?? "" }
-      },
-    }
-  }
+/** A child runs in the same workspace, under the workspace lease of its parent, and pauses with it. */
+function childrenOf(runtime: Runtime, held: HeldSession, options: RunSessionOptions): AgentChildren {
+  return createAgentChildren(runtime, held, {
+    nameFrom,
+    async run(child, callId, signal, onProgress) {
+      const { run } = await runSession(runtime, {
+        ...inherited(options),
+        sessionId: child.id,
+        ...(child.messageCount === 0 && { prompt: child.taskDescription }),
+        signal,
+        endSession: true,
+        spawnedBy: {
+          sessionId: held.id,
+          callId,
+          workspaceLease: held.workspaceLease,
+          isPauseRequested: () => isAskedToPause(runtime, held.id, options),
+        },
+        onEvent: ({ type }) => onProgress(type),
+      })
+      return { outcome: run.outcome, content: run.answer ?? run.error?.message ?? "" }
+    },
+  })
 }
 
-async function lastAnswer({ store }: Runtime, sessionId: SessionId): Promise<string> {
-  const [newest] = await store.log.lastMessages(await store.log.head(sessionId), 1)
-  return newest?.message.role === "assistant" ? newest.message.content : ""
+/** Who is spawned by somebody who is asked to pause is asked too. */
+async function isAskedToPause(runtime: Runtime, id: SessionId, { spawnedBy }: RunSessionOptions): Promise<boolean> {
+  return (await isPauseRequested(runtime, id)) || ((await spawnedBy?.isPauseRequested()) ?? false)
 }
 
 /** What a child has of its parent: the model and what it may do, not what was asked. */
@@ -223,12 +218,6 @@ function inherited({ model, approval, inDoubt, retry, maxSteps, systemPrompt, ..
     ...(windowTokens !== undefined && { windowTokens }),
     ...(onWarning && { onWarning }),
   }
-}
-
-async function findSpawned(runtime: Runtime, parent: SessionId, callId: string): Promise<Session | undefined> {
-  const { workspacePath } = await runtime.store.sessions.get(parent)
-  const sessions = await runtime.store.sessions.list({ workspacePath, limit: 1_000 })
-  return sessions.find(({ metadata }) => metadata["spawnedBy"] === parent && metadata["spawnCallId"] === callId)
 }
 
 /** The facts `tool:started` of a call carries, looked for from the newest entry on. */

@@ -18,7 +18,9 @@ interface Arguments {
 
 export interface SpawnedSession {
   readonly sessionId: string
-  /** Runs it to its end. Rejects only if that can't be told. */
+  /** The log says already that it was spawned: the call goes on with it. */
+  readonly isAnnounced?: boolean
+  /** Runs it to its end, from where it stands. Rejects only if that can't be told. */
   run(signal: AbortSignal, onProgress: (text: string) => void): Promise<{ outcome: string; content: string }>
 }
 
@@ -29,8 +31,17 @@ export interface SpawnAgentOptions {
   readonly spawnSession: SpawnSession
   readonly emit: Emit
   /** The session an earlier try of this call made, if any. May throw. */
-  readonly findSession?: (callId: string) => Promise<{ sessionId: string; status: string } | undefined>
+  readonly findSession?: (callId: string) => Promise<KnownSession | undefined>
 }
+
+export interface KnownSession {
+  readonly sessionId: string
+  readonly status: string
+  readonly messageCount: number
+}
+
+/** How a session ends that can go on: the call has no result yet, and goes on with it. */
+const onTheWay: readonly string[] = ["paused", "cancelled", "in-doubt"]
 
 export function createSpawnAgentTool(options: SpawnAgentOptions): Tool {
   return {
@@ -38,20 +49,29 @@ export function createSpawnAgentTool(options: SpawnAgentOptions): Tool {
     description: "Let another agent do a part of the work on its own and tell you the result.",
     parameters: toParameters(schema),
     hasEffects: true,
+    stopsByItself: true,
     async inspect(_args, callId) {
       if (options.findSession === undefined) return { summary: "Whether the other agent was started is not known." }
       const child = await options.findSession(callId)
       if (child === undefined) return { summary: "The other agent was not started.", isApplied: false }
-      const isApplied = child.status === "completed"
-      return { summary: `The other agent's session ${child.sessionId} is ${child.status}.`, isApplied }
+      const { sessionId, status, messageCount } = child
+      const isApplied = status === "completed"
+      const next = isApplied ? "A retry gives its answer." : "A retry goes on with it; no second one is started."
+      return {
+        summary: `The other agent's session ${sessionId} is ${status}, at message ${messageCount}. ${next}`,
+        isApplied,
+      }
     },
     async run(args, { callId, signal, onProgress }) {
       const { task, agentType } = parseArguments<Arguments>(schema, args)
       const type = agentType ?? "agent"
       const child = await options.spawnSession({ callId, agentType: type, task })
       const { sessionId } = child
-      await options.emit([event("agent:spawned", { agentType: type, sessionId, task, callId })])
+      if (child.isAnnounced !== true) {
+        await options.emit([event("agent:spawned", { agentType: type, sessionId, task, callId })])
+      }
       const { outcome, content } = await child.run(signal, onProgress)
+      if (onTheWay.includes(outcome)) return { content: `(Session ${sessionId}: ${outcome}.)`, isPaused: true }
       return {
         content: `${content}\n(Session ${sessionId}: ${outcome}.)`,
         ...(outcome === "completed" ? {} : { isError: true }),

@@ -24,7 +24,7 @@ export interface AssistantItem extends ItemBase {
   readonly isContinued: boolean
 }
 
-export type ToolStatus = "running" | "ok" | "error" | "cancelled" | "skipped" | "in-doubt"
+export type ToolStatus = "running" | "ok" | "error" | "cancelled" | "skipped" | "paused" | "in-doubt"
 
 export interface ToolItem extends ItemBase {
   readonly kind: "tool"

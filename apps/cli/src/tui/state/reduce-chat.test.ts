@@ -128,6 +128,7 @@ describe("a tool call", () => {
 
   it("in doubt settles without a result", () => {
     expect(after(toolStarted("1"), toolEnded("1", "in-doubt")).settled).toMatchObject([{ status: "in-doubt" }])
+    expect(after(toolStarted("1"), toolEnded("1", "paused")).settled).toMatchObject([{ status: "paused" }])
   })
 
   it("keeps a bounded part of its output", () => {

@@ -243,7 +243,9 @@ function mayBeJoined({ phase, live }: ChatState, { kind }: ChatItem, at: number)
 function isDone(item: ChatItem): boolean {
   if (item.kind === "user") return !item.isSending
   if (item.kind === "assistant") return !item.isStreaming
-  if (item.kind === "tool") return item.status === "in-doubt" || (item.status !== "running" && item.hasResult)
+  if (item.kind === "tool") {
+    return item.status === "in-doubt" || item.status === "paused" || (item.status !== "running" && item.hasResult)
+  }
   return true
 }
 

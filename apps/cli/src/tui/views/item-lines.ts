@@ -63,6 +63,7 @@ const signs: Readonly<Record<ToolItem["status"], string>> = {
   error: "✗",
   cancelled: "-",
   skipped: "-",
+  paused: "-",
   "in-doubt": "?",
 }
 
