@@ -67,7 +67,11 @@ function foldersAbove(path: string): string[] {
 }
 
 function parsePattern(line: string): Pattern | undefined {
-  let text = line.replace(/\r$/, "").replace(/(?<!\\) +$/, "")
+  // Three stars and more are as good as two.
+  let text = line
+    .replace(/\r$/, "")
+    .replace(/(?<!\\) +$/, "")
+    .replace(/\*{3,}/g, "**")
   if (text === "" || text.startsWith("#")) return undefined
   const negated = text.startsWith("!")
   if (negated) text = text.slice(1)

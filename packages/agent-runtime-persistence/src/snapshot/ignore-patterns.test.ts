@@ -50,7 +50,10 @@ it("agrees with git on random patterns", () => {
       const ours = paths.filter((path) => list.matchWithFolders(path, false))
       expect({ patterns, ignored: ours }).toEqual({ patterns, ignored: askGit() })
     }),
-    { numRuns: 120, examples: [[["/**", "!a"]], [["**", "!a/b"]], [["/**/", "!b"]]] },
+    {
+      numRuns: 120,
+      examples: [[["/**", "!a"]], [["**", "!a/b"]], [["/**/", "!b"]], [["***/a", "aa"]], [["b/***/a"]], [["a***b"]]],
+    },
   )
 })
 
