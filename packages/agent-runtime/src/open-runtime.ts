@@ -56,7 +56,8 @@ export interface Runtime extends TimeTravelContext {
   findCurrentSession(): Promise<Session | undefined>
   readGit(workspacePath?: string): Promise<GitFacts | null>
   /** Frees what nothing reaches any more, in the database, the artifacts and the snapshots. */
-  collectGarbage(options?: { dryRun?: boolean }): Promise<GarbageReport>
+  /** `signal` stops it between two workspaces, and its reason is thrown; what was freed stays freed. */
+  collectGarbage(options?: { dryRun?: boolean; signal?: AbortSignal }): Promise<GarbageReport>
   cleanupSessions(options?: { olderThanMs?: number; dryRun?: boolean }): ReturnType<typeof cleanupSessions>
   close(): Promise<void>
 }
@@ -101,6 +102,7 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
       environment,
       clock,
       capture: { include: config["capture.include"], maxFileSize: config["capture.maxFileSize"] },
+      databases: db.startsWith("sqlite:") ? [resolve(db.slice("sqlite:".length))] : [],
       ...(options.homeDirectory !== undefined && { homeDirectory: options.homeDirectory }),
       ...(options.onProgress && { onProgress: options.onProgress }),
     })
@@ -132,7 +134,7 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
     return sessions.find(({ metadata, status }) => !(metadata["imported"] === true && status === "completed"))
   }
 
-  async function collect(request: { dryRun?: boolean } = {}): Promise<GarbageReport> {
+  async function collect(request: { dryRun?: boolean; signal?: AbortSignal } = {}): Promise<GarbageReport> {
     const { values, bytes } = await collectGarbage(store.context, request)
     const artifactsSwept =
       content === undefined || request.dryRun === true ? undefined : await sweepArtifacts(store.context, content)
@@ -140,6 +142,7 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
     const left: { path: string; reason: string }[] = []
     let looked = 0
     for (const [path, ids] of request.dryRun === true ? [] : workspaces) {
+      request.signal?.throwIfAborted()
       options.onProgress?.(looked++, workspaces.size, "Sweeping snapshots of workspaces")
       const reason = await sweepSnapshots(path, ids).catch((error) => toKeepupError(error).message)
       if (reason !== undefined) left.push({ path, reason })

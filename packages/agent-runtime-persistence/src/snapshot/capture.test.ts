@@ -164,6 +164,28 @@ it("never holds its own files, wherever the state directory is", async () => {
   expect((await store.listFiles(commit)).map(({ path }) => path)).toEqual(["a.txt"])
 })
 
+it("never holds a database of keepup, nor another workspace's inside this one, and never writes over one", async () => {
+  work.write("a.txt", "a")
+  work.write("mine.db", "old")
+  const unaware = await work.open()
+  const old = await unaware.capture({ message: "0", checkpointId: "c0" })
+  expect((await unaware.listFiles(old.commit)).map(({ path }) => path)).toEqual(["a.txt", "mine.db"])
+  for (const name of ["mine.db", "mine.db-wal", "mine.db-shm", "mine.db.v1.bak", "mine.db.md", "mine.dbx"])
+    work.write(name, "now")
+  for (const name of ["sessions.db", "sessions.db-wal", "sessions.db.v1.bak", "notes.md"])
+    work.write(`inner/.agents/${name}`, "now")
+  work.write("inner/.keepup-restore-1/0", "staged")
+  const store = await work.open({ databases: [join(work.root, "mine.db")] })
+  const { commit } = await store.capture({ message: "1", checkpointId: "c1" })
+  const names = (await store.listFiles(commit)).map(({ path }) => path).sort()
+  expect(names).toEqual(["a.txt", "inner/.agents/notes.md", "mine.db.md", "mine.dbx"])
+  await store.restore(old.commit)
+  for (const path of ["mine.db", "mine.db-wal", "inner/.agents/sessions.db", "inner/.keepup-restore-1/0"])
+    expect(work.exists(path)).toBe(true)
+  expect(work.read("mine.db")).toBe("now")
+  expect(work.exists("mine.dbx")).toBe(false)
+})
+
 it("follows a workspace that is reached through a link", async () => {
   work.write("a.txt", "a")
   const link = join(work.folder, "link")

@@ -11,7 +11,7 @@ import { replaceFile } from "./durable-file.js"
 import type { Git } from "./git-process.js"
 import { createPatternList, type PatternList } from "./ignore-patterns.js"
 import { createNameFilter, type NameFilter, suspectsAll } from "./name-filter.js"
-import { leftoverPattern } from "./sweep-leftovers.js"
+import type { OwnFiles } from "./own-files.js"
 import { findGlobalFile, readText, type UserRepository } from "./user-repository.js"
 import { lookAtDisk } from "./workspace-files.js"
 
@@ -42,8 +42,7 @@ export interface IgnoreOptions {
   readonly repository: UserRepository | undefined
   readonly userConfig: ReadonlyMap<string, string>
   readonly include: readonly string[]
-  /** Folders of keepup inside the workspace, as paths in it. */
-  readonly ownFolders: readonly BytePath[]
+  readonly own: OwnFiles
 }
 
 /** Where git is asked, and the workspace in there. */
@@ -55,13 +54,9 @@ interface Scope {
 /** Folders may become links and folders again under our feet; each time git must be asked anew. */
 const attempts = 20
 
-/** Never captured, never touched. In all of them the path, or its last name, starts with a dot. */
-const builtIn = ["/.keepup-restore-*/", "/.agents/sessions.db", "/.agents/sessions.db-*", leftoverPattern]
-
 /** Reads all sources anew and hands them to the shadow repository. */
 export async function readIgnoreRules(options: IgnoreOptions): Promise<IgnoreRules> {
-  const own = createPatternList(builtIn)
-  const ownFolders = new Set(options.ownFolders)
+  const { own } = options
   const keepupIgnore = readText(join(options.workspace, ".keepupignore")) ?? ""
   const excluded = createPatternList(keepupIgnore.replace(/^\ufeff/, "").split("\n"))
   const userExcludes = readUserExcludes(options)
@@ -73,19 +68,11 @@ export async function readIgnoreRules(options: IgnoreOptions): Promise<IgnoreRul
 
   return {
     signature: createHash("sha1")
-      .update(JSON.stringify([builtIn, options.ownFolders, keepupIgnore, userExcludes, options.include, scope]))
+      .update(JSON.stringify([own.signature, keepupIgnore, userExcludes, options.include, scope]))
       .digest("hex"),
     include: createPatternList(options.include),
     outsideNames: scope.prefix === "" ? createNameFilter(userExcludes) : suspectsAll,
-    isExcluded(path, isFolder) {
-      const name = path.lastIndexOf("/") + 1
-      const isHidden = path[name] === "." || path[0] === "."
-      return (
-        (isHidden && (path.slice(name) === ".git" || own.match(path, isFolder) === true)) ||
-        ownFolders.has(path) ||
-        excluded.match(path, isFolder) === true
-      )
-    },
+    isExcluded: (path, isFolder) => own.has(path, isFolder) || excluded.match(path, isFolder) === true,
     async findIgnored(paths, signal) {
       const vanished = new Set<BytePath>()
       for (let attempt = 1; ; attempt++) {

@@ -1,13 +1,12 @@
 /** Opens what a snapshot store works with: the shadow repository, git, the user's repository, the rules and the lock. */
-import { realpathSync } from "node:fs"
 import { join } from "node:path"
-import { toBytePath } from "./byte-path.js"
 import { createGit } from "./git-process.js"
 import { readIgnoreRules } from "./ignore-rules.js"
 import { createObjectReader } from "./object-reader.js"
+import { createOwnFiles } from "./own-files.js"
 import { createRefStore } from "./refs.js"
 import { createScanState, loadScanState } from "./scan-state.js"
-import { openShadowRepository, pathWithin } from "./shadow-repository.js"
+import { openShadowRepository } from "./shadow-repository.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import type { OpenSnapshotStoreOptions } from "./snapshot-store.js"
 import { createStoreLock } from "./store-lock.js"
@@ -31,8 +30,7 @@ export async function openStoreSession(options: OpenSnapshotStoreOptions): Promi
     cacheFile: join(store, "user-config.json"),
   })
   const ownFolders = [store, ...(options.stateDirectory === undefined ? [] : [options.stateDirectory])]
-    .map((folder) => pathWithin(shadow.workspace, realpathSync(folder)))
-    .filter((path) => path !== undefined && path !== "")
+  const own = createOwnFiles(shadow.workspace, ownFolders, options.databases ?? [])
   const packFolder = join(store, "objects/pack")
   const environment: SnapshotEnvironment = {
     ...{ store, git, repository, userConfig, clock: options.clock, now: Date.now },
@@ -42,6 +40,7 @@ export async function openStoreSession(options: OpenSnapshotStoreOptions): Promi
       options.homeDirectory,
       options.environment,
     ),
+    own,
     packFolder,
     reader: createObjectReader(git, packFolder),
     refs: createRefStore(store),
@@ -54,7 +53,7 @@ export async function openStoreSession(options: OpenSnapshotStoreOptions): Promi
         shadowDirectory: store,
         workspace: shadow.workspace,
         include: options.capture?.include ?? [],
-        ownFolders: ownFolders.map((path) => toBytePath(path as string)),
+        own,
       }),
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
   }

@@ -43,7 +43,7 @@ export async function planRestoreWork(environment: SnapshotEnvironment, options:
   const notCaptured = new Map<BytePath, SkipReason>()
   for (const [path, reason] of [...target.skipped, ...safety.skipped]) if (isChosen(path)) notCaptured.set(path, reason)
   const isLeftAlone = (path: BytePath) =>
-    notCaptured.has(path) || foldersAbove(path).some((one) => notCaptured.has(one))
+    notCaptured.has(path) || foldersAbove(path).some((one) => notCaptured.has(one)) || environment.own.holds(path)
 
   const writes: RestoreWork["writes"][number][] = []
   const deletes: RestoreWork["deletes"][number][] = []

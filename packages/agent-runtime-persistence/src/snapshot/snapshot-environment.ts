@@ -3,6 +3,7 @@ import type { Clock } from "@ku0/agent-runtime-core"
 import type { Git } from "./git-process.js"
 import type { IgnoreRules } from "./ignore-rules.js"
 import type { ObjectReader } from "./object-reader.js"
+import type { OwnFiles } from "./own-files.js"
 import type { RefStore } from "./refs.js"
 import type { ScanState } from "./scan-state.js"
 import type { UserRepository } from "./user-repository.js"
@@ -23,6 +24,7 @@ export interface SnapshotEnvironment {
   readonly userConfig: ReadonlyMap<string, string>
   /** Where the user's attributes for all repositories are, there or not. */
   readonly attributesFile: string | undefined
+  readonly own: OwnFiles
   readonly readRules: () => Promise<IgnoreRules>
   /** The last complete state on disk, or a fresh one. */
   readonly loadState: () => ScanState

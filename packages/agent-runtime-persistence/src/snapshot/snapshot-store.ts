@@ -40,6 +40,8 @@ export interface OpenSnapshotStoreOptions extends ShadowLocation {
     /** Larger files are skipped, and said to be; default 50 MB. */
     readonly maxFileSize?: number
   }
+  /** Files that are keepup's own databases, wherever they lie: never part of a snapshot. */
+  readonly databases?: readonly string[]
   /** How long a snapshot after the first one may look and read; default 10 s. */
   readonly timeBudgetMs?: number
   /** How long to wait for another process; default 30 s. */
