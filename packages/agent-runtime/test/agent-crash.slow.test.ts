@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { generateBatch } from "./crash/batch.js"
 import { type BatchReport, checkBatch } from "./crash/check-batch.js"
-import { bundleBatchProgram, type Life, startLife } from "./crash/start-batch.js"
+import { bundleProgram, type Life, startLife } from "./crash/start-batch.js"
 
 /** Runs that must have been killed in the middle and come to their end. */
 const wanted = Number(process.env["KEEPUP_TEST_CRASH_RUNS"] ?? 500)
@@ -15,7 +15,7 @@ const root = realpathSync(mkdtempSync(join(tmpdir(), "keepup-agent-crash-")))
 let bundle = ""
 
 beforeAll(async () => {
-  bundle = await bundleBatchProgram()
+  bundle = await bundleProgram("run-batch")
 })
 afterAll(() => {
   rmSync(root, { recursive: true, maxRetries: 3 })

@@ -23,15 +23,12 @@ export interface Said {
   readonly recovered?: readonly { readonly id: string; readonly inDoubt: number }[]
 }
 
-/** Bundles it to where node finds the packages that stay outside. */
-export async function bundleBatchProgram(): Promise<string> {
+/** Bundles a program of the tests to where node finds the packages that stay outside. */
+export async function bundleProgram(name: string): Promise<string> {
   const here = fileURLToPath(new URL(".", import.meta.url))
-  const outfile = join(
-    here,
-    `../../../agent-runtime-persistence/node_modules/.keepup-test/run-batch-${process.pid}.mjs`,
-  )
+  const outfile = join(here, `../../../agent-runtime-persistence/node_modules/.keepup-test/${name}-${process.pid}.mjs`)
   await build({
-    entryPoints: [join(here, "../programs/run-batch.ts")],
+    entryPoints: [join(here, `../programs/${name}.ts`)],
     outfile,
     bundle: true,
     conditions: ["@ku0/source"],
