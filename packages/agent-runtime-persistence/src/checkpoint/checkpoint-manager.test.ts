@@ -2,9 +2,11 @@ import { chmodSync } from "node:fs"
 import { join } from "node:path"
 import { type Checkpoint, KeepupError } from "@ku0/agent-runtime-core"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { openSnapshotStore } from "../snapshot/snapshot-store.js"
 import { expectCode, user } from "../testing/contract/samples.js"
 import { openFixture, type TimeTravelFixture } from "../testing/time-travel-fixture.js"
 import { createCheckpointManager } from "./checkpoint-manager.js"
+import { describeGap } from "./describe-gap.js"
 import { readGitFacts, readGitSignature } from "./git-facts.js"
 import { pruneCheckpoints } from "./prune-checkpoints.js"
 
@@ -16,6 +18,18 @@ afterEach(() => travel.close())
 
 const brokenSnapshots = async () => {
   throw new KeepupError("UNAVAILABLE", "git could not be started.", { hint: "Install git." })
+}
+
+/** Has no time for any snapshot but the first one. */
+async function openLate() {
+  const warnings: string[] = []
+  const { store, workspace: workspacePath, stateDirectory } = travel
+  const environment = { PATH: process.env["PATH"] }
+  const clock = { now: () => Date.now() }
+  const late = await openSnapshotStore({ workspacePath, stateDirectory, environment, clock, timeBudgetMs: 0 })
+  const onWarning = (message: string) => void warnings.push(message)
+  const manager = createCheckpointManager({ store, snapshots: async () => late, onWarning })
+  return { manager, warnings, close: late.close }
 }
 
 describe("taking a checkpoint", () => {
@@ -144,6 +158,42 @@ describe("taking a checkpoint", () => {
     expect(messages).toHaveLength(1)
   })
 
+  it("is kept when time runs out, says what it does not hold, and the user is told", async () => {
+    const session = await travel.createSession()
+    const { manager, warnings, close } = await openLate()
+    const files = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`d${i}/f.txt`, "old"]))
+    travel.write(files)
+    await manager.take({ sessionId: session.id, trigger: "turn.ended" })
+    expect(warnings).toEqual([]) // the first one may take as long as it takes
+    travel.write(Object.fromEntries(Object.keys(files).map((path) => [path, "new"])))
+    const request = { sessionId: session.id, trigger: "turn.ended" as const, entries: [user("precious")] }
+    const checkpoint = (await manager.take(request)) as Checkpoint
+    expect(checkpoint).toMatchObject({ number: 2, messageIndex: 1 })
+    expect(new Set(checkpoint.snapshot?.skipped.map(({ reason }) => reason))).toEqual(new Set(["time-budget"]))
+    const told = expect.stringMatching(/^Checkpoint #2 is not complete: .* not looked at in time/)
+    expect(warnings).toEqual([told])
+    expect(await travel.store.sessions.listLogs(session.id)).toMatchObject([{ level: "warn", message: told }])
+    await close()
+  })
+
+  it("tells once of what nobody may read, and of what time ran out for each time", () => {
+    const told = new Set<string>()
+    const skipped = [
+      { path: "locked", reason: "unreadable" as const },
+      { path: "big.bin", reason: "too-large" as const },
+    ]
+    const after = "A restore leaves what it does not hold alone."
+    expect(describeGap({ skipped }, told)).toBe(`locked was not readable. ${after}`)
+    expect(describeGap({ skipped }, told)).toBeUndefined()
+    const late = ["a", "b"].map((path) => ({ path, reason: "time-budget" as const }))
+    for (let i = 0; i < 2; i++) {
+      const all = { skipped: [...skipped, ...late] }
+      expect(describeGap(all, told)).toBe(`2 paths were not looked at in time, such as a. ${after}`)
+    }
+    const stopped = { skipped: [{ path: ".", reason: "time-budget" as const }] }
+    expect(describeGap(stopped, told)).toBe(`some folders were not looked at in time. ${after}`)
+  })
+
   it("is kept without git facts when git can't say them", async () => {
     const session = await travel.createSession()
     const gitFacts = brokenSnapshots as () => Promise<never>
@@ -221,6 +271,20 @@ describe("taking a checkpoint only if something changed", () => {
     travel.write({ "a.txt": "b" })
     await travel.manager.take({ ...auto, sessionId: other.id })
     expect(await travel.manager.take({ ...auto, sessionId: session.id })).toMatchObject({ number: 2 })
+  })
+
+  it("takes one and tells when time ran out before it was known, and does not pile them up", async () => {
+    const session = await travel.createSession()
+    const { manager, warnings, close } = await openLate()
+    travel.write({ "a.txt": "a" })
+    const request = { ...auto, sessionId: session.id }
+    expect(await manager.take(request)).toMatchObject({ number: 1 })
+    travel.write({ "a.txt": "b" })
+    expect(await manager.take(request)).toMatchObject({ number: 2 })
+    expect(await manager.take(request)).toBeUndefined()
+    expect(warnings).toHaveLength(1)
+    expect(await travel.manager.take(request)).toMatchObject({ number: 3, snapshot: { filesChanged: 1, skipped: [] } })
+    await close()
   })
 
   it("does not pile up empty records while the files can't be captured", async () => {

@@ -24,6 +24,7 @@ import type { Store } from "../store/open-store.js"
 import type { SqlRunner } from "../store/sql-driver.js"
 import { defaultRetention, planPrune, type RetentionPolicy } from "./checkpoint-retention.js"
 import { parseNewName } from "./checkpoint-store.js"
+import { describeGap } from "./describe-gap.js"
 import { listBranchPoints, listPrunable, type PruneResult, pruneCheckpoints } from "./prune-checkpoints.js"
 
 /** What a manager needs of the snapshots of one workspace. */
@@ -95,6 +96,7 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
   const { store } = options
   /** Workspace → the newest git facts, and what they were read with. */
   const lastGit = new Map<string, { signature: string; commit: string; facts: GitFacts | null }>()
+  const toldUnreadable = new Set<string>()
 
   /** `undefined` only if nothing changed and `allowEmpty` is false. */
   async function take(request: TakeCheckpointOptions): Promise<Checkpoint | undefined> {
@@ -107,7 +109,9 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
     const { snapshot, error } = files
     // Nothing was said, and what the files are can't be told any more than the last time.
     if (error !== undefined && since?.snapshot === null) return undefined
-    const problem = error ?? git.error
+    // Time ran out once more, and there was nothing to see that the newest one does not say.
+    if (snapshot != null && snapshot.commit === since?.snapshot?.commit) return undefined
+    const problem = error?.message ?? (snapshot && describeGap(snapshot, toldUnreadable)) ?? git.error?.message
     const { allowEmpty: _, git: __, signal: ___, ...record } = request
     const checkpoint = await store.checkpoints.create({
       ...record,
@@ -122,7 +126,7 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
         ...(git.error && { gitError: errorToJson(git.error) }),
       },
     })
-    if (problem !== undefined) await warn(checkpoint, problem.message)
+    if (problem !== undefined) await warn(checkpoint, problem)
     // not before a restore: it has made its plan, and nothing may change under it
     if (request.trigger !== "before-restore") await options.handoff?.keep(session, checkpoint)
     return checkpoint

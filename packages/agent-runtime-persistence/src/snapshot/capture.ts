@@ -91,7 +91,8 @@ export async function capture(
     for (const done of [hashed.changes, hashed.seen, scanned.candidates.paths]) done.clear()
     const emptyFolders = current.directories.listEmpty()
     const since = request.since === undefined ? before : await readSnapshotCommit(environment, request.since)
-    if (!request.allowEmpty && since?.tree === tree && sameFolders(since.emptyFolders, emptyFolders)) {
+    const isWhole = ![...current.skipped.values()].includes("time-budget") // else nobody knows whether anything changed
+    if (!request.allowEmpty && isWhole && since?.tree === tree && sameFolders(since.emptyFolders, emptyFolders)) {
       pack.abandon()
       return null
     }
