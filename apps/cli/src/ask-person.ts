@@ -17,6 +17,7 @@ export async function askApproval(context: Context, view: RunView, call: Approva
   alwaysAllowed.set(context, always)
   if (always.has(call.name)) return { isAllowed: true }
   view.pause()
+  context.progress.clear()
   const what = cut(`${call.name} ${oneLine(JSON.stringify(call.arguments))}`, 300)
   const answer = await context.machine.ask(`Allow ${what}? [y]es, [n]o, [a]lways ${call.name}: `, context.signal)
   const word = (answer ?? "").trim().toLowerCase()

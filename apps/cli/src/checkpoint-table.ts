@@ -2,7 +2,7 @@
 import { type Checkpoint, shortId } from "@ku0/agent-runtime"
 import type { Context } from "./context.js"
 import { renderTable } from "./output/table.js"
-import { oneLine } from "./output/text.js"
+import { oneLine, thousands } from "./output/text.js"
 import { relativeTime } from "./output/time.js"
 import { renderTimeline } from "./output/timeline.js"
 
@@ -31,11 +31,19 @@ export function renderCheckpoints(context: Context, checkpoints: readonly Checkp
   return `${timeline}\n\n${renderTable({ columns, rows, width, styles, separator: " | " })}`
 }
 
-/** `3 +40 -2`, `none`, or what is wrong with them. */
-export function describeFiles({ snapshot, metadata }: Checkpoint): string {
+/** Whether it is the first of its session and of the workspace: then there is nothing to compare its files with. */
+export function isFirst({ number, snapshot, metadata }: Checkpoint): boolean {
+  const shadow = metadata["shadowCheckpoint"] as { base?: unknown } | undefined
+  return number === 1 && snapshot !== null && shadow?.base === null
+}
+
+/** `3 +40 -2`, `same`, `all` or how many if that is known, or what is wrong with them. */
+export function describeFiles(checkpoint: Checkpoint, count?: number): string {
+  const { snapshot, metadata } = checkpoint
   if (snapshot === null) return metadata["snapshotError"] === undefined ? "not kept" : "failed"
   const { filesChanged, insertions, deletions, skipped } = snapshot
   const lines = [...(insertions > 0 ? [`+${insertions}`] : []), ...(deletions > 0 ? [`-${deletions}`] : [])]
   const missing = skipped.length > 0 ? ` (${skipped.length} skipped)` : ""
-  return filesChanged === 0 ? `same${missing}` : `${[filesChanged, ...lines].join(" ")}${missing}`
+  const none = !isFirst(checkpoint) ? "same" : count === undefined ? "all" : `${thousands(count)} in all`
+  return filesChanged === 0 ? `${none}${missing}` : `${[filesChanged, ...lines].join(" ")}${missing}`
 }

@@ -8,6 +8,7 @@ import type { Machine } from "./machine.js"
 import { makeFolder } from "./make-folder.js"
 import type { Progress } from "./output/progress.js"
 import { createStyles, type Styles } from "./output/text.js"
+import type { HoldWords } from "./watch-interrupts.js"
 
 export interface Context {
   /** All of them, for help and completion. */
@@ -35,8 +36,8 @@ export interface Context {
   warn(text: string): void
   /** Asks; without a terminal it is `INVALID_INPUT` naming `--yes`. False ends as CANCELLED. */
   confirm(question: string): Promise<void>
-  /** Lets the work end before a Ctrl-C takes effect. */
-  uninterrupted<Result>(work: () => Promise<Result>): Promise<Result>
+  /** Lets the work end before a Ctrl-C takes effect: all of it, or where `signal` stops it. */
+  uninterrupted<Result>(work: () => Promise<Result>, words?: HoldWords): Promise<Result>
   /** The command did what it should, and what it found is bad: its exit code says so. */
   endWith(code: ErrorCode): void
 }
@@ -109,7 +110,8 @@ export function createContext(parts: ContextParts): Context {
         })
       }
       progress.clear()
-      const answer = await machine.ask(`${question} [y/N] `, parts.signal)
+      const ask = () => machine.ask(`${question} [y/N] `, parts.signal)
+      const answer = await parts.uninterrupted(ask, { stopped: "Nothing was changed." })
       if (!/^y(es)?$/i.test(answer?.trim() ?? "")) throw new KeepupError("CANCELLED", "Nothing was changed.")
     },
     uninterrupted: parts.uninterrupted,

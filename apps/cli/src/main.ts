@@ -1,5 +1,5 @@
 /** Arguments → command → exit code. The one place that prints an error. */
-import { type ErrorCode, errorCodes, KeepupError, type Runtime, toKeepupError } from "@ku0/agent-runtime"
+import { type ErrorCode, errorCodes, type Runtime, toKeepupError } from "@ku0/agent-runtime"
 import type { Command } from "./command.js"
 import { commandsUnder } from "./command-entry.js"
 import { commands } from "./commands.js"
@@ -11,6 +11,7 @@ import { createProgress } from "./output/progress.js"
 import { type ParsedArguments, withoutArguments } from "./parsed-arguments.js"
 import { showError } from "./show-error.js"
 import { version } from "./version.js"
+import { isCutOff, watchInterrupts } from "./watch-interrupts.js"
 
 export async function main(argv: readonly string[], machine: Machine): Promise<number> {
   let flags = readGlobalFlags(argv)
@@ -39,7 +40,9 @@ export async function main(argv: readonly string[], machine: Machine): Promise<n
       hasColour: wantsColour(flags, machine, machine.stderr.isTerminal),
       command: request.words.join(" "),
     })
-    return errorCodes[error.code].exit
+    const { exit } = errorCodes[error.code]
+    if (isCutOff(error)) machine.exit(exit)
+    return exit
   }
 }
 
@@ -55,8 +58,8 @@ async function runCommand(
   { flags, input }: ParsedArguments,
   machine: Machine,
 ): Promise<ErrorCode | undefined> {
-  const interrupt = watchInterrupts(machine)
   const progress = createProgress(machine.stderr, machine.clock, flags.quiet || flags.json)
+  const interrupt = watchInterrupts(machine, (text) => context.warn(text))
   let opened: Promise<Runtime> | undefined
   let ended: ErrorCode | undefined
   const context: Context = createContext({
@@ -75,47 +78,21 @@ async function runCommand(
       return await opened
     },
   })
-  try {
-    await interrupt.race(command.run(context, input))
-    return ended
-  } finally {
+  const close = async () => {
     progress.end()
     await opened?.then(
       (runtime) => runtime.close(),
       () => undefined, // it was never open; the command has the reason
     )
   }
-}
-
-/** The first signal cancels, once nothing is held; the second one ends the process at once. */
-function watchInterrupts(machine: Machine) {
-  const controller = new AbortController()
-  let held: Promise<unknown> = Promise.resolve()
-  let isHeld = false
-  const interrupted = new Promise<never>((_, reject) => {
-    machine.onInterrupt((signal) => {
-      if (controller.signal.aborted) return machine.exit(errorCodes.CANCELLED.exit)
-      const error = new KeepupError("CANCELLED", "Stopped by a signal.", { details: { signal } })
-      controller.abort(error)
-      void held.catch(() => undefined).then(() => reject(error))
-    })
-  })
-  interrupted.catch(() => undefined)
-  return {
-    signal: controller.signal,
-    race: <Result>(work: Promise<Result>) => Promise.race([work, interrupted]),
-    async hold<Result>(work: () => Promise<Result>): Promise<Result> {
-      if (isHeld) return await work()
-      isHeld = true
-      const promise = work()
-      held = promise
-      try {
-        return await promise
-      } finally {
-        isHeld = false
-        held = Promise.resolve()
-      }
-    },
+  try {
+    const isStopped = await interrupt.race(command.run(context, input))
+    await close()
+    return isStopped ? "CANCELLED" : ended
+  } catch (error) {
+    if (isCutOff(error)) progress.end()
+    else await close()
+    throw error
   }
 }
 

@@ -4,6 +4,7 @@ import { CommanderError, Option, Command as Parser } from "commander"
 import type { Command, OptionSpec } from "./command.js"
 import { globalOptions } from "./global-options.js"
 import { type ParsedArguments, readFlags, toInput } from "./parsed-arguments.js"
+import { suggest } from "./suggest.js"
 
 /** Reads the options of a command, or the global ones alone. Throws `INVALID_INPUT`. */
 export function parseArguments(command: Command | undefined, argv: readonly string[], name = ""): ParsedArguments {
@@ -36,9 +37,19 @@ export function parseArguments(command: Command | undefined, argv: readonly stri
 
 function toOption({ flags, summary, choices, isCount }: OptionSpec): Option {
   const option = new Option(flags, summary)
-  if (choices !== undefined) option.choices([...choices])
+  if (choices !== undefined) option.argParser((value) => parseChoice(value, choices, option.long ?? flags))
   if (isCount === true) option.argParser((value) => parseCount(value, option.long ?? flags))
   return option
+}
+
+/** In the names of events dot and colon are the same. */
+function parseChoice(value: string, choices: readonly string[], flag: string): string {
+  const plain = value.replaceAll(":", ".")
+  if (choices.includes(plain)) return plain
+  const [near] = suggest(plain, choices)
+  throw new KeepupError("INVALID_INPUT", `${flag} does not take ${JSON.stringify(value)}.`, {
+    hint: `${near === undefined ? "" : `Did you mean ${near}? `}There are: ${choices.join(", ")}.`,
+  })
 }
 
 function parseCount(value: string, flag: string): number {

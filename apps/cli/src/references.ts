@@ -139,6 +139,11 @@ function pickNear(all: readonly Checkpoint[], reference: string): Checkpoint[] {
   return [...new Set(sorted)].slice(0, 3)
 }
 
+/** What a command that is suggested needs to mean the same session: nothing, unless one was named. */
+export function sessionOption({ flags }: Context, { id }: Session): string {
+  return flags.session === undefined ? "" : ` -S ${shortId(id)}`
+}
+
 /** `"name"` or the trigger in words. */
 export function describe({ name, trigger }: Checkpoint): string {
   return name === null ? triggerWords(trigger) : `"${oneLine(name)}"`

@@ -26,7 +26,9 @@ export const doctorCommand: Command = {
     const onProgress = (done: number, total: number, part: string) =>
       context.progress.report(`Checking the parts of the store, now ${part}`, done, total)
     const repaired = input.flag("repair")
-      ? await context.uninterrupted(() => repairStore(runtime, { stateDirectory, onProgress }))
+      ? await context.uninterrupted(() => repairStore(runtime, { stateDirectory, onProgress }), {
+          finishing: "What is being mended",
+        })
       : undefined
     const findings = repaired?.left ?? (await checkStore(runtime, { stateDirectory, onProgress }))
     const facts = describePlace(context, runtime)

@@ -11,7 +11,11 @@ export const gcCommand: Command = {
     const runtime = await context.openRuntime()
     const isDry = input.flag("dry-run")
     context.progress.report("Collecting what nothing needs", 0, 0)
-    const report = await context.uninterrupted(() => runtime.collectGarbage({ dryRun: isDry }))
+    const { signal } = context
+    const report = await context.uninterrupted(() => runtime.collectGarbage({ dryRun: isDry, signal }), {
+      finishing: "What is being freed",
+      stopped: "Stopped. What was freed stays freed; `keepup gc` goes on with the rest.",
+    })
     const { values, artifacts, workspaces, left } = report
     for (const { path, reason } of left) context.warn(`The snapshots of ${path} were left as they are: ${reason}`)
     context.answer(

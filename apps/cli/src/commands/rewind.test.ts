@@ -16,7 +16,7 @@ it("goes back in a new session and leaves the original as it is", async () => {
   const { code, out } = await machine.run("rewind 1 --yes")
   expect(code).toBe(0)
   expect(out.replace(/[0-9a-f]{8}/g, "ID")).toBe(
-    'Rewound to checkpoint #1. Original session preserved.\nThe new session is ID "Parser (rewind from #1)". Go on with: keepup resume ID\n',
+    'Rewound to checkpoint #1. Original session preserved.\nThe new session is ID "Parser (rewind from #1)".\nGo on with: keepup resume ID\nTake the files back with: keepup checkpoint undo\n',
   )
   expect(machine.read("a.txt")).toBe("one\n")
   const { sessions } = await machine.ask("session list")

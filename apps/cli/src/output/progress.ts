@@ -5,7 +5,7 @@ import { cut, thousands } from "./text.js"
 export interface Progress {
   /** Must be cheap: it is called for every file. A total of 0: nobody knows how much it will be. */
   report(what: string, done: number, total: number): void
-  /** Takes the line away, so that what is printed next stands alone. */
+  /** Takes the line away until more is reported, so that what is printed next stands alone. */
   clear(): void
 }
 
@@ -37,6 +37,7 @@ export function createProgress(
   function clear(): void {
     if (isDrawn) stream.write("\r\u001b[K")
     isDrawn = false
+    what = ""
   }
 
   return {
@@ -54,7 +55,6 @@ export function createProgress(
     end() {
       clear()
       clearInterval(timer)
-      what = ""
     },
   }
 }

@@ -57,7 +57,7 @@ export function streamExport(
 ): { bytes: AsyncIterable<Buffer>; report: () => ExportReport } {
   const work = createExportWork(context, options)
   return {
-    bytes: compress(encode(exportRecords(work), work.report.counts, options.onProgress)),
+    bytes: compress(encode(exportRecords(work), work.report.counts, options)),
     report: () => ({ ...work.report, redactions: work.redactor?.count ?? 0 }),
   }
 }
@@ -71,7 +71,7 @@ async function* compress(lines: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 async function* encode(
   lines: AsyncIterable<string>,
   counts: EndRecord["counts"],
-  onProgress: ExportOptions["onProgress"],
+  { onProgress, signal }: ExportOptions,
 ): AsyncGenerator<Buffer> {
   let done = 0
   const hash = createHash("sha256")
@@ -85,6 +85,7 @@ async function* encode(
     return bytes
   }
   for await (const line of lines) {
+    signal?.throwIfAborted()
     pending.push(line, "\n")
     onProgress?.(++done)
     size += line.length

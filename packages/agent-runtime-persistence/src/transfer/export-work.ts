@@ -19,6 +19,8 @@ export interface ExportOptions {
   readonly snapshots?: boolean
   /** Records written so far. Must not throw. */
   readonly onProgress?: (done: number) => void
+  /** Stops it, and its reason is thrown: no file is left. */
+  readonly signal?: AbortSignal
 }
 
 /** What was left out of an export, and why. */

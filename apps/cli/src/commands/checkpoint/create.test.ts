@@ -13,7 +13,7 @@ it("keeps the files and starts a session where there is none", async () => {
   const { code, out, err } = await machine.run("checkpoint create --name first --note why")
   expect({ code, out }).toEqual({
     code: 0,
-    out: 'Checkpoint #1 "first" created at message #0 of "workspace".\nFiles: same. Go back with: keepup checkpoint restore 1\n',
+    out: 'Checkpoint #1 "first" created at message #0 of "workspace".\nFiles: 1 in all. Go back with: keepup checkpoint restore 1\n',
   })
   expect(err).toMatch(/^There was no session in .* yet: started [0-9a-f]{8}\.\n$/)
 })

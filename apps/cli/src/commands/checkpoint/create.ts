@@ -1,12 +1,20 @@
 /** `checkpoint create`: keeps the workspace and the conversation as they are now. */
 import { readFileSync } from "node:fs"
 import { basename, resolve } from "node:path"
-import { type Checkpoint, checkpointToJson, KeepupError, type Runtime, type Session, shortId } from "@ku0/agent-runtime"
-import { describeFiles } from "../../checkpoint-table.js"
+import {
+  type Checkpoint,
+  checkpointToJson,
+  KeepupError,
+  listCheckpointFiles,
+  type Runtime,
+  type Session,
+  shortId,
+} from "@ku0/agent-runtime"
+import { describeFiles, isFirst } from "../../checkpoint-table.js"
 import type { Command } from "../../command.js"
 import type { Context } from "../../context.js"
 import { oneLine, plural } from "../../output/text.js"
-import { findSession } from "../../references.js"
+import { findSession, sessionOption } from "../../references.js"
 
 export const createCommand: Command = {
   summary: "keep the files and the conversation as they are now",
@@ -27,23 +35,34 @@ export const createCommand: Command = {
   async run(context, input) {
     const state = await readState(context, input.option("state"))
     const runtime = await context.openRuntime({ isForCheckpoint: true })
-    const session = (await findSession(context)) ?? (await startSession(context, runtime))
-    const checkpoint = (await runtime.manager.take({
-      sessionId: session.id,
-      trigger: "manual",
-      ...(input.has("name") && { name: input.option("name") ?? "" }),
-      ...(input.has("note") && { note: input.option("note") ?? "" }),
-      ...(state && { state }),
+    const found = await findSession(context)
+    const session = found ?? (await startSession(context, runtime))
+    const take = () =>
+      runtime.manager.take({
+        sessionId: session.id,
+        trigger: "manual",
+        signal: context.signal,
+        ...(input.has("name") && { name: input.option("name") ?? "" }),
+        ...(input.has("note") && { note: input.option("note") ?? "" }),
+        ...(state && { state }),
+      })
+    const words = { stopped: "No checkpoint was made; the next one begins anew." }
+    const checkpoint = (await context.uninterrupted(take, words).catch(async (error) => {
+      if (found === undefined) await runtime.store.sessions.delete(session.id) // nothing came of it
+      throw error
     })) as Checkpoint
-    context.answer({ checkpoint: checkpointToJson(checkpoint) }, () => describe(checkpoint, session))
+    if (found === undefined) tellStarted(context, session)
+    const files = isFirst(checkpoint) ? (await listCheckpointFiles(runtime, checkpoint)).length : undefined
+    context.answer({ checkpoint: checkpointToJson(checkpoint) }, () => describe(context, checkpoint, session, files))
   },
 }
 
-async function startSession(context: Context, { store }: Runtime): Promise<Session> {
-  const { workspacePath } = context
-  const session = await store.sessions.create({ workspacePath, name: basename(workspacePath), agentType: "manual" })
-  context.remark(`There was no session in ${workspacePath} yet: started ${shortId(session.id)}.`)
-  return session
+async function startSession({ workspacePath }: Context, { store }: Runtime): Promise<Session> {
+  return await store.sessions.create({ workspacePath, name: basename(workspacePath), agentType: "manual" })
+}
+
+function tellStarted(context: Context, { id, workspacePath }: Session): void {
+  context.remark(`There was no session in ${oneLine(workspacePath)} yet: started ${shortId(id)}.`)
 }
 
 async function readState(context: Context, file: string | undefined): Promise<Record<string, unknown> | undefined> {
@@ -61,12 +80,12 @@ async function readState(context: Context, file: string | undefined): Promise<Re
   throw new KeepupError("INVALID_INPUT", `The state in ${file} must be a JSON object.`)
 }
 
-function describe(checkpoint: Checkpoint, session: Session): string {
+function describe(context: Context, checkpoint: Checkpoint, session: Session, files: number | undefined): string {
   const name = checkpoint.name === null ? "" : ` "${oneLine(checkpoint.name)}"`
   const skipped = checkpoint.snapshot?.skipped ?? []
   const lines = [
     `Checkpoint #${checkpoint.number}${name} created at message #${checkpoint.messageIndex} of "${oneLine(session.name)}".`,
-    `Files: ${describeFiles(checkpoint)}. Go back with: keepup checkpoint restore ${checkpoint.number}`,
+    `Files: ${describeFiles(checkpoint, files)}. Go back with: keepup checkpoint restore ${checkpoint.number}${sessionOption(context, session)}`,
   ]
   if (skipped.length > 0) {
     const shown = skipped.slice(0, 5).map(({ path, reason }) => `${oneLine(path)} (${reason})`)

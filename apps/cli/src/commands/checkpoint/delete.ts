@@ -35,7 +35,8 @@ export const deleteCommand: Command = {
       return
     }
     if (!input.flag("yes")) await context.confirm(`Delete ${what}? This can't be undone.`)
-    const removed = await store.checkpoints.delete(found.map(({ id }) => id))
+    const remove = () => store.checkpoints.delete(found.map(({ id }) => id))
+    const removed = await context.uninterrupted(remove, { finishing: "What is being deleted" })
     context.answer(document, () => `Deleted ${plural(removed, "checkpoint")}: ${what}.`)
   },
 }

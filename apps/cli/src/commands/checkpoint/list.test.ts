@@ -22,7 +22,7 @@ it("draws the timeline and the table under it", async () => {
 manual manual
 
 # | Msg | Event  | Time     | Files   | Name  | Id
-1 |   0 | manual | just now | same    | first | ID
+1 |   0 | manual | just now | all     | first | ID
 2 |   0 | manual | just now | 1 +1 -1 |       | ID
 
 Use keepup rewind <#> to restore to a checkpoint.
@@ -52,6 +52,8 @@ it("is oldest first, and can be limited and narrowed to a trigger", async () => 
   expect(await numbers("--limit 2 --all")).toEqual([1, 2, 3, 4])
   expect(await numbers("--trigger manual --limit 3")).toEqual([2, 3, 4])
   expect(await numbers("--trigger run.ended")).toEqual([])
+  expect(await numbers("--trigger run:ended")).toEqual([])
+  expect((await machine.ask("checkpoint list --trigger run.end", 2)).error.hint).toMatch(/^Did you mean run\.ended\?/)
   expect((await machine.ask("checkpoint list --trigger never", 2)).error.code).toBe("INVALID_INPUT")
 })
 

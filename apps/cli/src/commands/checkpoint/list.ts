@@ -12,7 +12,7 @@ import { renderCheckpoints } from "../../checkpoint-table.js"
 import type { Command } from "../../command.js"
 import type { Context } from "../../context.js"
 import { cut, oneLine, plural } from "../../output/text.js"
-import { getSession } from "../../references.js"
+import { getSession, sessionOption } from "../../references.js"
 
 export const listCommand: Command = {
   summary: "the timeline of a session: every place you can go back to",
@@ -73,6 +73,7 @@ function renderList(
       }),
   )
   if (branches.length > 0) lines.push("", "Branches:", ...branches)
-  lines.push("", `Use ${styles.cyan("keepup rewind <#>")} to restore to a checkpoint.`)
+  const use = styles.cyan(`keepup rewind <#>${sessionOption(context, session)}`)
+  lines.push("", `Use ${use} to restore to a checkpoint.`)
   return lines.join("\n")
 }

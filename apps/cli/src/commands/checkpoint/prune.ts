@@ -37,7 +37,10 @@ export const pruneCommand: Command = {
         `Remove ${plural(plan.length, "checkpoint")}: ${plan.map(({ number }) => `#${number}`).join(", ")}?`,
       )
     }
-    const { removed, freedBytes } = isDry ? { removed: plan, freedBytes: 0 } : await manager.prune(session.id, policy)
+    const prune = () => manager.prune(session.id, policy)
+    const { removed, freedBytes } = isDry
+      ? { removed: plan, freedBytes: 0 }
+      : await context.uninterrupted(prune, { finishing: "What is being removed" })
     const document = { removed: removed.map(checkpointToJson), freedBytes, ...(isDry && { applied: false }) }
     context.answer(document, () => {
       if (removed.length === 0) return "Nothing to remove."

@@ -14,7 +14,7 @@ import {
 } from "@ku0/agent-runtime"
 import type { Command, Input } from "../../command.js"
 import type { Context } from "../../context.js"
-import { oneLine, shellWord } from "../../output/text.js"
+import { oneLine } from "../../output/text.js"
 import { getCheckpoint, getSession } from "../../references.js"
 import { renderPlan, renderRestored } from "../../restore-talk.js"
 import { toWorkspacePaths } from "../../workspace-paths.js"
@@ -70,12 +70,14 @@ export interface RestoreRequest {
   readonly said?: (session: Session) => string
 }
 
+const words = { finishing: "The restore", stopped: "Stopped before any file was changed." }
+
 /** The conversation of a restore; `rewind` has the same one. */
 export async function restore(context: Context, checkpoint: Checkpoint, request: RestoreRequest): Promise<void> {
   const runtime = await context.openRuntime()
   const session = await runtime.store.sessions.get(checkpoint.sessionId)
   const { mode, paths, branch } = request
-  const options = { checkpoint, mode, ...(paths && { paths }) }
+  const options = { checkpoint, mode, ...(paths && { paths }), signal: context.signal }
   const plan = await planRestore(runtime, options)
   const shown = branch === undefined ? plan : { ...plan, messagesHidden: 0 }
   if (request.isDry) {
@@ -91,14 +93,14 @@ export async function restore(context: Context, checkpoint: Checkpoint, request:
     await context.confirm(branch === undefined ? "Restore?" : "Restore as a new session?")
   }
   if (branch === undefined) {
-    const done = await context.uninterrupted(() => restoreCheckpoint(runtime, options))
+    const done = await context.uninterrupted(() => restoreCheckpoint(runtime, options), words)
     context.answer({ restore: restoreToJson(done.restore), plan: planToJson(done.plan) }, () =>
       renderRestored(checkpoint, done.plan, done.safety),
     )
     return
   }
   const name = typeof branch === "string" ? { name: branch } : {}
-  const made = await context.uninterrupted(() => rewindToCheckpoint(runtime, { ...options, ...name }))
+  const made = await context.uninterrupted(() => rewindToCheckpoint(runtime, { ...options, ...name }), words)
   const empty = { id: null, checkpointId: checkpoint.id, safetyCheckpointId: null, sessionId: made.session.id, mode }
   const document = {
     restore: made.restore ? { ...restoreToJson(made.restore), mode } : empty,
@@ -108,7 +110,9 @@ export async function restore(context: Context, checkpoint: Checkpoint, request:
   context.answer(document, () =>
     [
       request.said?.(made.session) ?? `Restored #${checkpoint.number} as a new session. Original session preserved.`,
-      `The new session is ${shortId(made.session.id)} "${oneLine(made.session.name)}". Go on with: keepup resume ${shellWord(shortId(made.session.id))}`,
+      `The new session is ${shortId(made.session.id)} "${oneLine(made.session.name)}".`,
+      `Go on with: keepup resume ${shortId(made.session.id)}`,
+      ...(made.restore ? ["Take the files back with: keepup checkpoint undo"] : []),
     ].join("\n"),
   )
 }

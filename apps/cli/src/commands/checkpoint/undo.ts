@@ -21,8 +21,10 @@ export const undoCommand: Command = {
     const id = input.option("restore")
     const session = await findSession(context)
     const workspacePath = session?.workspacePath ?? context.workspacePath
-    const done = await context.uninterrupted(() =>
-      undoRestore(runtime, id === undefined ? { workspacePath } : { restoreId: id }),
+    const { signal } = context
+    const done = await context.uninterrupted(
+      () => undoRestore(runtime, { ...(id === undefined ? { workspacePath } : { restoreId: id }), signal }),
+      { finishing: "The undo", stopped: "Stopped before any file was changed." },
     )
     const document = { restore: restoreToJson(done.restore), plan: planToJson(done.plan) }
     context.answer(document, () => {

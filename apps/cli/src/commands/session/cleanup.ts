@@ -1,7 +1,7 @@
 /** `session cleanup`: closes sessions whose process died and takes old ended ones away. */
 import { parseDuration, type Session, sessionToJson, shortId } from "@ku0/agent-runtime"
 import type { Command } from "../../command.js"
-import { oneLine } from "../../output/text.js"
+import { oneLine, plural } from "../../output/text.js"
 
 export const cleanupCommand: Command = {
   summary: "close sessions that died, and take old ended ones away",
@@ -27,9 +27,10 @@ export const cleanupCommand: Command = {
     const plan = await runtime.cleanupSessions({ ...range, dryRun: true })
     if (!isDry && plan.removed.length > 0 && !input.flag("yes")) {
       context.remark(plan.removed.map(describe).join("\n"))
-      await context.confirm(`Delete ${plan.removed.length} sessions? This can't be undone.`)
+      await context.confirm(`Delete ${plural(plan.removed.length, "session")}? This can't be undone.`)
     }
-    const done = isDry ? plan : await runtime.cleanupSessions(range)
+    const clean = () => runtime.cleanupSessions(range)
+    const done = isDry ? plan : await context.uninterrupted(clean, { finishing: "What is being cleaned up" })
     // opening the runtime closed the dead ones already
     const interrupted = [...runtime.recovered.sessions.map(({ session }) => session), ...done.interrupted]
     const document = {

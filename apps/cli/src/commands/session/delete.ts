@@ -27,7 +27,7 @@ export const deleteCommand: Command = {
       return
     }
     if (!input.flag("yes")) await context.confirm(`Delete ${what}? This can't be undone.`)
-    await store.sessions.delete(session.id)
+    await context.uninterrupted(() => store.sessions.delete(session.id), { finishing: "What is being deleted" })
     context.answer(document, () => `Deleted ${what}.`)
   },
 }

@@ -1,6 +1,7 @@
 /** `session export`: a session with everything that belongs to it in one file, or as a text to read. */
-import { createWriteStream, existsSync } from "node:fs"
-import { resolve } from "node:path"
+import { randomBytes } from "node:crypto"
+import { createWriteStream, existsSync, renameSync, rmSync } from "node:fs"
+import { dirname, join, resolve } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { exportSession, KeepupError, renderMarkdown, shortId, streamExport } from "@ku0/agent-runtime"
@@ -47,6 +48,7 @@ export const exportCommand: Command = {
       redact: input.flag("redact"),
       snapshots: !input.isOff("files"),
       onProgress: (done: number) => context.progress.report("Exporting records", done, 0),
+      signal: context.signal,
     }
     const name = input.optional("FILE") ?? `keepup-${shortId(session.id)}.${format}`
     const source = () => {
@@ -66,16 +68,33 @@ export const exportCommand: Command = {
           hint: "Name another file, or --force.",
         })
       }
-      await pipeline(Readable.from(source()), createWriteStream(path, { mode: 0o600 }))
-      context.answer({ path, sessionId: session.id }, () => `"${oneLine(session.name)}" is in ${path}.`)
+      await context.uninterrupted(() => writeWhole(path, source(), context.signal), stopped(path))
+      context.answer({ path, sessionId: session.id }, () => `"${oneLine(session.name)}" is in ${oneLine(path)}.`)
       return
     }
-    const result = await exportSession(runtime, { ...options, path, overwrite: input.flag("force") })
+    const write = () => exportSession(runtime, { ...options, path, overwrite: input.flag("force") })
+    const result = await context.uninterrupted(write, stopped(path))
     for (const { what, reason } of result.leftOut) context.warn(`Left out: ${what} (${reason})`)
     const { counts, leftOut, redactions, sizeBytes } = result
     context.answer({ path, sessionId: session.id, sizeBytes, counts, leftOut, redactions }, () => {
       const redacted = redactions > 0 ? ` ${plural(redactions, "secret")} taken out.` : ""
-      return `"${oneLine(session.name)}" is in ${path}, ${bytes(sizeBytes)}.${redacted}`
+      return `"${oneLine(session.name)}" is in ${oneLine(path)}, ${bytes(sizeBytes)}.${redacted}`
     })
   },
+}
+
+function stopped(path: string) {
+  return { stopped: `Stopped; ${oneLine(path)} was not written.` }
+}
+
+/** The file is whole, or as it was. */
+async function writeWhole(path: string, parts: AsyncIterable<string | Buffer>, signal: AbortSignal): Promise<void> {
+  const temporary = join(dirname(path), `.keepup-${randomBytes(8).toString("hex")}.tmp`)
+  try {
+    await pipeline(Readable.from(parts), createWriteStream(temporary, { flags: "wx", mode: 0o600 }), { signal })
+    renameSync(temporary, path)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw error
+  }
 }

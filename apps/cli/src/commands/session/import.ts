@@ -28,12 +28,17 @@ export const importCommand: Command = {
         ? context.progress.report("Proving the file, bytes", done, total)
         : context.progress.report("Taking it in", 0, 0)
     const workFolder = join(stateDirectory, "import")
+    const { signal } = context
     const takeIn = async (file: string) => [
-      (await importSession(runtime, { path: file, workspacePath, workFolder, onProgress })).session,
+      (await importSession(runtime, { path: file, workspacePath, workFolder, onProgress, signal })).session,
     ]
-    const sessions: readonly Session[] = isOld
-      ? await importOldSessions(runtime.store, { path, workspacePath })
-      : await (isJson ? withCompressed(path, workFolder, takeIn) : takeIn(path))
+    const sessions = await context.uninterrupted<readonly Session[]>(
+      async () => {
+        if (isOld) return await importOldSessions(runtime.store, { path, workspacePath })
+        return await (isJson ? withCompressed(path, workFolder, takeIn) : takeIn(path))
+      },
+      { finishing: "The import", stopped: "Stopped; nothing was taken in." },
+    )
     const [first] = sessions
     context.answer(
       {
