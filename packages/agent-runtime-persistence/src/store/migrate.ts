@@ -40,6 +40,11 @@ export async function migrateSqlite(driver: SqliteDriver, options: MigrateOption
   return version
 }
 
+/** Whether the file is ours and its schema the newest. Only reads. */
+export async function isNewest(driver: SqliteDriver): Promise<boolean> {
+  return (await hasOurMark(driver)) && (await sqliteVersion(driver)) === migrations.length
+}
+
 /** Returns the version the database now has. */
 export async function migratePostgres(driver: SqlDriver, options: MigrateOptions = {}): Promise<number> {
   const steps = options.steps ?? migrations
@@ -76,6 +81,10 @@ async function applySteps(
   return next
 }
 
+async function hasOurMark(runner: SqlRunner): Promise<boolean> {
+  return Number((await runner.get("PRAGMA application_id"))?.["application_id"]) === applicationId
+}
+
 async function sqliteVersion(runner: SqlRunner): Promise<number> {
   return Number((await runner.get("PRAGMA user_version"))?.["user_version"])
 }
@@ -100,8 +109,7 @@ function refuseNewer(version: number, newest: number, where: string): void {
 
 /** The version of a file that is ours, 0 for a new one. Only reads, so that a file of someone else stays as it is. */
 async function ownVersion(driver: SqliteDriver): Promise<number> {
-  const mark = async () => Number((await driver.get("PRAGMA application_id"))?.["application_id"])
-  const isOurs = (await mark()) === applicationId
+  const isOurs = await hasOurMark(driver)
   const version = await sqliteVersion(driver)
   if (isOurs && version > 0) return version
   if (isOurs) {
@@ -111,7 +119,7 @@ async function ownVersion(driver: SqliteDriver): Promise<number> {
   }
   const isEmpty = (await driver.get("SELECT name FROM sqlite_master LIMIT 1")) === undefined
   if (isEmpty && version === 0) return 0
-  if ((await mark()) === applicationId) return await ownVersion(driver) // another process made it in the meantime
+  if (await hasOurMark(driver)) return await ownVersion(driver) // another process made it in the meantime
   throw new KeepupError("INVALID_INPUT", `${driver.path} is a database of another program.`, {
     hint: "Name another file with --db or --state-dir; nothing was changed.",
   })
