@@ -2,12 +2,15 @@
  * What a restore would do, worked out from trees and a look at the workspace; changes nothing. Only paths the safety
  * snapshot holds are overwritten or deleted; everything else that stands in the way is reported and left alone.
  */
-import type { RestorePlan, SkippedPath, SkipReason } from "@ku0/agent-runtime-core"
+import { posix } from "node:path"
+import { KeepupError, type RestorePlan, type SkippedPath, type SkipReason } from "@ku0/agent-runtime-core"
 import { type BytePath, displayPath, foldersAbove, isInside, toBytePath } from "./byte-path.js"
 import { readSnapshotCommit } from "./capture.js"
 import { compareBytes } from "./git-objects.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
-import { compareTrees, type FileEntry, listTree } from "./trees.js"
+import { compareTrees, type FileEntry, findEntry, listTree } from "./trees.js"
+
+type SnapshotCommit = Awaited<ReturnType<typeof readSnapshotCommit>>
 
 /** A plan with the exact bytes of its paths. */
 export interface RestoreWork extends RestorePlan {
@@ -29,6 +32,8 @@ export interface PlanOptions {
   readonly safety: string
   /** Restore only these files and folders. */
   readonly paths?: readonly string[] | undefined
+  /** Refuse paths that neither snapshot knows of. */
+  readonly requirePaths?: boolean | undefined
   /** Restore only paths that differ between these two snapshots: the ones a broken-off restore was about. */
   readonly between?: readonly [string, string] | undefined
 }
@@ -37,6 +42,7 @@ export async function planRestoreWork(environment: SnapshotEnvironment, options:
   const { reader } = environment
   const target = await readSnapshotCommit(environment, options.target)
   const safety = await readSnapshotCommit(environment, options.safety)
+  if (options.requirePaths === true) await refuseUnknown(environment, options.paths ?? [], [target, safety])
   const isNamed = createFilter(options.paths)
   const allowed = options.between && (await listDifferences(environment, options.between, isNamed))
   const isChosen = (path: BytePath) => allowed?.has(path) ?? isNamed(path)
@@ -90,9 +96,37 @@ async function listDifferences(
 /** A path is chosen when it, or a folder above it, was named. Names may be given as they are shown. */
 export function createFilter(paths: readonly string[] | undefined): (path: BytePath) => boolean {
   if (paths === undefined) return () => true
-  const folders = paths
-    .map((path) => toBytePath(path.replace(/^\.\//, "").replace(/\/+$/, "")))
-    .map((path) => (path === "." ? "" : path))
+  const folders = paths.map(toNamed)
   const shown = new Set(paths)
   return (path) => folders.some((folder) => isInside(path, folder)) || shown.has(displayPath(path))
+}
+
+/** As a person writes it: `./a//b/` is `a/b`, and `.` is everything. What begins outside stays there: it names nothing. */
+function toNamed(path: string): BytePath {
+  const plain = posix.normalize(path).replace(/(?<=.)\/$/, "")
+  return toBytePath(plain === "." ? "" : plain)
+}
+
+/** A name nobody knows is a slip of the hand: whoever made it would take "nothing to do" for done. */
+async function refuseUnknown(
+  { reader }: SnapshotEnvironment,
+  paths: readonly string[],
+  snapshots: readonly SnapshotCommit[],
+): Promise<void> {
+  const isKnown = async (shown: string, { tree, emptyFolders, skipped }: SnapshotCommit) => {
+    const path = toNamed(shown)
+    if ((await findEntry(reader, tree, path)) !== undefined) return true
+    if (emptyFolders.some((folder) => isInside(folder, path))) return true
+    if ([...skipped.keys()].some((one) => isInside(one, path) || isInside(path, one))) return true
+    if (!shown.includes("\\x")) return false // bytes that are no UTF-8, as they are shown
+    return [...(await listTree(reader, tree)).keys(), ...skipped.keys()].some((one) => displayPath(one) === shown)
+  }
+  for (const path of paths) {
+    const known = await Promise.all(snapshots.map((one) => isKnown(path, one)))
+    if (known.includes(true)) continue
+    throw new KeepupError("NOT_FOUND", `Neither the checkpoint nor the workspace has ${path}.`, {
+      hint: "Nothing was changed. `keepup checkpoint show REF --files` lists what it holds; ignored files are in none.",
+      details: { path },
+    })
+  }
 }

@@ -14,6 +14,8 @@ import { findCommit, type StoreSession } from "./store-session.js"
 export interface RestoreOptions {
   /** Only these files and folders. */
   readonly paths?: readonly string[]
+  /** Refuse paths that neither the snapshot nor the workspace has. */
+  readonly requirePaths?: boolean
   /** The ref that keeps the safety snapshot is made from it. */
   readonly safetyCheckpointId?: string
   /** False: trust the watcher for the safety snapshot. Every file the restore touches is still checked. Default true. */

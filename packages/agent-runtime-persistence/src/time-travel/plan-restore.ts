@@ -70,8 +70,9 @@ export function requireSnapshot(checkpoint: Checkpoint, host: string): string {
   return checkpoint.snapshot.commit
 }
 
-export function pickPaths({ paths }: RestoreCheckpointOptions): { paths?: readonly string[] } {
-  return paths === undefined ? {} : { paths }
+/** What a person names must be somewhere; what an undo goes back to may be gone by now on both sides. */
+export function pickPaths({ paths }: RestoreCheckpointOptions, isUndo = false) {
+  return paths === undefined ? {} : { paths, requirePaths: !isUndo }
 }
 
 async function listChangedSince(

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { type Checkpoint, KeepupError } from "@ku0/agent-runtime-core"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { checkStore } from "../recovery/check-store.js"
 import { recoverAll } from "../recovery/recover-session.js"
 import { expectCode, user } from "../testing/contract/samples.js"
 import { openFixture, type TimeTravelFixture } from "../testing/time-travel-fixture.js"
@@ -95,6 +96,27 @@ describe("restore", () => {
     expect(read("a.txt")).toBe("a2")
   })
 
+  it("refuses paths that are nowhere, and takes those that are on one side only, written in any way", async () => {
+    const { session, one } = await twoCheckpoints()
+    travel.write({ "mine.txt": "only here" })
+    const before = takePicture(travel.workspace)
+    const { seq } = await travel.store.log.head(session.id)
+    for (const path of ["typo.txt", "a.txt/inner", "../a.txt", "/", "/etc", "A.TXT", join(travel.workspace, "a.txt")]) {
+      const options = { checkpoint: one, mode: "files" as const, paths: ["a.txt", path] }
+      await expectCode(planRestore(travel, options), "NOT_FOUND", /^Neither the checkpoint nor the workspace has /)
+      await expectCode(restoreCheckpoint(travel, options), "NOT_FOUND")
+    }
+    expect(takePicture(travel.workspace)).toEqual(before)
+    expect((await travel.store.log.head(session.id)).seq).toBe(seq)
+    const paths = ["new//c.txt", "./new/../b.txt", "mine.txt/", "same.txt"]
+    const { plan } = await restoreCheckpoint(travel, { checkpoint: one, mode: "files", paths })
+    expect([plan.write, plan.delete]).toEqual([["b.txt"], ["mine.txt", "new/c.txt"]])
+    rmSync(join(travel.workspace, "b.txt"))
+    travel.write({ "mine.txt": "only here", "new/c.txt": "c2" })
+    await undoRestore(travel, { workspacePath: travel.workspace }) // what it gives back is there already
+    expect(takePicture(travel.workspace)).toEqual(before)
+  })
+
   it("keeps what was never in a checkpoint, and undo brings edits made in between back", async () => {
     const { one } = await twoCheckpoints()
     travel.write({ "a.txt": "edited by hand", "mine.txt": "never captured before" })
@@ -164,6 +186,44 @@ describe("restore", () => {
     expect(await messagesOf(session.id)).toEqual(before)
     expect((await travel.store.sessions.get(session.id)).phase).toBe("idle")
   })
+})
+
+describe("a restore whose store fails", () => {
+  it.each(["lease", "checkpoint", "restore-head"])(
+    "at its step %s leaves files and session as they were, and works when the store does",
+    async (step) => {
+      const { session, one } = await twoCheckpoints()
+      const before = takePicture(travel.workspace)
+      const mend = breakStore(step)
+      await expectCode(restoreCheckpoint(travel, { checkpoint: one }), "UNAVAILABLE", /^The disk is full\.$/)
+      mend()
+      expect(takePicture(travel.workspace)).toEqual(before)
+      expect((await travel.store.sessions.get(session.id)).phase).toBe("idle")
+      expect((await recoverAll(travel)).restores).toEqual([])
+      expect(await checkStore(travel)).toEqual([])
+      await restoreCheckpoint(travel, { checkpoint: one })
+      expect(read("a.txt")).toBe("a1")
+    },
+  )
+
+  it("when it gives back its leases has been done all the same", async () => {
+    const { session, one } = await twoCheckpoints()
+    const mend = breakStore("release")
+    await restoreCheckpoint(travel, { checkpoint: one })
+    mend()
+    expect([read("a.txt"), await messagesOf(session.id)]).toEqual(["a1", ["first"]])
+  })
+
+  /** The store can't do this kind of step until it is mended. */
+  function breakStore(step: string): () => void {
+    const driver = travel.store.context.driver as { transaction: typeof travel.store.context.driver.transaction }
+    const whole = driver.transaction
+    driver.transaction = (name, work) =>
+      name === step ? Promise.reject(new KeepupError("UNAVAILABLE", "The disk is full.")) : whole(name, work)
+    return () => {
+      driver.transaction = whole
+    }
+  }
 })
 
 describe("a restore that fails half way", () => {

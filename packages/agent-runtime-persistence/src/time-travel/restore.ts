@@ -80,7 +80,7 @@ async function restoreFiles(
   let safety: Checkpoint | undefined
   try {
     const { plan } = await snapshots.restore(commit, {
-      ...pickPaths(options),
+      ...pickPaths(options, intent.undoes !== null),
       id: intent.id,
       message: `before-restore: ${intent.id}`,
       safetyCheckpointId: intent.safetyCheckpointId,
@@ -118,9 +118,10 @@ function throwBoth(error: unknown, failure: unknown): never {
 /** A full or read-only disk is nothing the user has to report. */
 function explainDisk(error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException
-  if (!["ENOSPC", "EDQUOT", "EROFS"].includes(code as string)) return error
+  const isFull = code === "ENOSPC" || code === "EDQUOT"
+  if (!isFull && !["EROFS", "EACCES", "EPERM"].includes(code as string)) return error
   return new KeepupError("UNAVAILABLE", `The files could not be written: ${message}.`, {
-    hint: "Free some disk space and try again. Everything is as it was.",
+    hint: `${isFull ? "Free some disk space" : "Make them writable"} and try again. Everything is as it was.`,
     cause: error,
   })
 }

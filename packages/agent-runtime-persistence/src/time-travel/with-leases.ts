@@ -21,6 +21,6 @@ export async function withLeases<Result>(
   try {
     return await work(leases[0] as Lease)
   } finally {
-    await release()
+    await release().catch(() => undefined) // it is lost after its lifetime; what the work came to counts more
   }
 }
