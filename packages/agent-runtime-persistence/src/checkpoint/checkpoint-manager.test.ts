@@ -335,4 +335,19 @@ describe("pruning", () => {
     const { removed } = await pruneCheckpoints(travel.store, session, plan, undefined)
     expect(removed.map(({ number }) => number)).toEqual([5])
   })
+
+  it("leaves a checkpoint alone that became the session's first or newest after the plan was made", async () => {
+    const session = await travel.createSession()
+    const taken: Checkpoint[] = []
+    for (let i = 0; i < 5; i++) {
+      taken.push((await travel.manager.take({ sessionId: session.id, trigger: "turn.ended" })) as Checkpoint)
+    }
+    const plan = await travel.manager.planPrune(session.id, { keep: 0 })
+    expect(plan.map(({ number }) => number)).toEqual([2, 3, 4])
+    const [first, , , , newest] = taken as [Checkpoint, Checkpoint, Checkpoint, Checkpoint, Checkpoint]
+    await travel.store.checkpoints.delete([first.id, newest.id])
+    const { removed } = await pruneCheckpoints(travel.store, session, plan, undefined)
+    expect(removed.map(({ number }) => number)).toEqual([3])
+    expect((await travel.store.checkpoints.list(session.id)).map(({ number }) => number)).toEqual([4, 2])
+  })
 })

@@ -22,8 +22,11 @@ export async function pruneCheckpoints(
     const locked = await lockSession(context, tx, session.id)
     const removed: Checkpoint[] = []
     for (const checkpoint of plan) {
-      // it may have been pinned since the plan was made, a session may have come from it, or be on its way back to it
+      // it may have been pinned since the plan was made, be the first or the newest by now, a session may have come from
+      // it, or be on its way back to it
+      const ofSession = "FROM session_checkpoints AS other WHERE other.session_id = session_checkpoints.session_id"
       const where = `id = ? AND pinned = 0 AND name IS NULL AND trigger_event <> 'manual'
+        AND number > (SELECT MIN(other.number) ${ofSession}) AND number < (SELECT MAX(other.number) ${ofSession})
         AND NOT EXISTS (SELECT 1 FROM sessions WHERE forked_from_checkpoint_id = session_checkpoints.id)
         AND NOT EXISTS (SELECT 1 FROM restores WHERE status = 'started'
           AND (checkpoint_id = session_checkpoints.id OR safety_checkpoint_id = session_checkpoints.id))`
