@@ -17,6 +17,8 @@ export interface RestoreCheckpointOptions {
   readonly mode?: RestoreMode
   /** Only these files and folders. */
   readonly paths?: readonly string[]
+  /** A plan that someone has agreed to: refused if by now it would be another one. */
+  readonly agreed?: Pick<RestorePlan, "write" | "delete">
   /** A lease of the caller on the session, if it has one. */
   readonly lease?: HeldLease
   /** Stops it as long as nothing was touched, and its reason is thrown. */
@@ -73,6 +75,21 @@ export function requireSnapshot(checkpoint: Checkpoint, host: string): string {
 /** What a person names must be somewhere; what an undo goes back to may be gone by now on both sides. */
 export function pickPaths({ paths }: RestoreCheckpointOptions, isUndo = false) {
   return paths === undefined ? {} : { paths, requirePaths: !isUndo }
+}
+
+/** Nobody may carry out another plan than the one a person said yes to. */
+export function refuseOther({ agreed }: RestoreCheckpointOptions, plan: RestorePlan): void {
+  if (agreed === undefined) return
+  const linesOf = (one: Pick<RestorePlan, "write" | "delete">) =>
+    new Set([...one.write.map((path) => `write ${path}`), ...one.delete.map((path) => `delete ${path}`)])
+  const [then, now] = [linesOf(agreed), linesOf(plan)]
+  const [first] = [...[...then].filter((line) => !now.has(line)), ...[...now].filter((line) => !then.has(line))]
+  if (first === undefined) return
+  const path = first.slice(first.indexOf(" ") + 1)
+  throw new KeepupError("CONFLICT", `${path} changed after the plan was shown.`, {
+    hint: "Nothing was changed. Look at the plan once more.",
+    details: { path },
+  })
 }
 
 async function listChangedSince(

@@ -9,6 +9,7 @@ import { openFixture, type TimeTravelFixture } from "../testing/time-travel-fixt
 import { takePicture } from "../testing/workspace-picture.js"
 import { planRestore } from "./plan-restore.js"
 import { restoreCheckpoint } from "./restore.js"
+import { rewindToCheckpoint } from "./rewind.js"
 import { undoRestore } from "./undo-restore.js"
 
 let travel: TimeTravelFixture
@@ -129,6 +130,32 @@ describe("restore", () => {
     expect(existsSync(join(travel.workspace, "mine.txt"))).toBe(false)
     await undoRestore(travel, { restoreId: done.restore.id })
     expect([read("a.txt"), read("mine.txt")]).toEqual(["edited by hand", "never captured before"])
+  })
+
+  it("carries out the plan that was agreed to, or none: whoever changed a file meanwhile is not overwritten", async () => {
+    const { session, one } = await twoCheckpoints()
+    const agreed = await planRestore(travel, { checkpoint: one })
+    for (const [path, content] of [
+      ["same.txt", "someone else's"],
+      ["another.txt", "new"],
+      ["b.txt", "b1"],
+    ] as const) {
+      const before = await planRestore(travel, { checkpoint: one })
+      travel.write({ [path]: content })
+      const files = takePicture(travel.workspace)
+      const words = `${path} changed after the plan was shown.`
+      const options = { checkpoint: one, agreed: before }
+      await expect(restoreCheckpoint(travel, options)).rejects.toMatchObject({ code: "CONFLICT", message: words })
+      await expect(rewindToCheckpoint(travel, options)).rejects.toMatchObject({ code: "CONFLICT" })
+      expect(takePicture(travel.workspace)).toEqual(files)
+    }
+    expect(await travel.store.sessions.list()).toHaveLength(1)
+    expect((await travel.store.sessions.get(session.id)).phase).toBe("idle")
+    travel.write({ "same.txt": "same", "another.txt": null, "b.txt": null, "a.txt": "edited once more" })
+    const { plan } = await restoreCheckpoint(travel, { checkpoint: one, agreed })
+    expect([plan.write, plan.delete]).toEqual([agreed.write, agreed.delete])
+    await undoRestore(travel, { workspacePath: travel.workspace })
+    expect(read("a.txt")).toBe("edited once more")
   })
 
   it("is refused while someone holds the session or the workspace, in the contract's words", async () => {

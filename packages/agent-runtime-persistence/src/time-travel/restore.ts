@@ -20,7 +20,7 @@ import type { TakeCheckpointOptions } from "../checkpoint/checkpoint-manager.js"
 import { appendEntries, lockSession } from "../session/append-entries.js"
 import type { RestoreOutcome } from "../snapshot/restore.js"
 import type { SqlRunner } from "../store/sql-driver.js"
-import { emptyPlan, pickPaths, type RestoreCheckpointOptions, requireSnapshot } from "./plan-restore.js"
+import { emptyPlan, pickPaths, type RestoreCheckpointOptions, refuseOther, requireSnapshot } from "./plan-restore.js"
 import { insertRestore, moveRestore, undoRecord } from "./restore-records.js"
 import type { TimeTravelContext } from "./time-travel-context.js"
 import { withLeases } from "./with-leases.js"
@@ -88,6 +88,7 @@ async function restoreFiles(
       ...(options.signal && { signal: options.signal }),
       onPrepared: async (prepared) => {
         options.signal?.throwIfAborted()
+        refuseOther(options, prepared.plan)
         safety = await keepSafety(context, intent, lease, { snapshot: prepared.safety, git })
       },
       onApplied: async (outcome) => {

@@ -16,6 +16,8 @@ export interface RewindOptions {
   /** `conversation` leaves the files as they are. */
   readonly mode?: RestoreMode
   readonly paths?: readonly string[]
+  /** A plan that someone has agreed to: refused if by now it would be another one. */
+  readonly agreed?: Pick<RestorePlan, "write" | "delete">
   /** Stops it as long as nothing was touched, and its reason is thrown. */
   readonly signal?: AbortSignal
 }
@@ -56,6 +58,7 @@ export async function rewindToCheckpoint(context: TimeTravelContext, options: Re
   const restored = await restoreCheckpoint(context, {
     ...{ checkpoint, sessionId: session.id, mode: "files" },
     ...(options.paths && { paths: options.paths }),
+    ...(options.agreed && { agreed: options.agreed }),
     ...(options.signal && { signal: options.signal }),
   }).catch(async (error) => {
     await dropBranch(context, session).catch(() => undefined) // its mark tells the next start to do it
