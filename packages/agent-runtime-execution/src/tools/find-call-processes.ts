@@ -1,8 +1,12 @@
 /** Finds processes that a tool call left behind, by a mark in their environment. What differs between systems is here. */
-import { readdir, readFile } from "node:fs/promises"
+import { readdir } from "node:fs/promises"
+import { hasMarks } from "./process-tree.js"
 
 /** The variable every command carries: the id of its call. */
 export const callIdVariable = "KEEPUP_CALL_ID"
+
+/** And the workspace of its session, in which no other session works meanwhile: the same id may be in use elsewhere. */
+export const workspaceVariable = "KEEPUP_WORKSPACE"
 
 /** Pids of live processes of a call; `undefined` where the system does not tell. Processes of other users are not seen. */
 export async function findCallProcesses(callId: string, procPath = "/proc"): Promise<number[] | undefined> {
@@ -14,16 +18,8 @@ export async function findCallProcesses(callId: string, procPath = "/proc"): Pro
     return undefined
   }
   const pids = names.filter((name) => /^\d+$/.test(name)).map(Number)
-  const found = await Promise.all(pids.map(async (pid) => ((await hasMark(`${procPath}/${pid}`, mark)) ? [pid] : [])))
+  const found = await Promise.all(
+    pids.map(async (pid) => ((await hasMarks(`${procPath}/${pid}`, [mark])) ? [pid] : [])),
+  )
   return found.flat()
-}
-
-async function hasMark(folder: string, mark: string): Promise<boolean> {
-  try {
-    const environment = await readFile(`${folder}/environ`, "latin1")
-    return environment.split("\0").includes(mark)
-  } catch {
-    // Gone, or somebody else's.
-    return false
-  }
 }

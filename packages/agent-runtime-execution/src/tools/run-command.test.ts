@@ -107,6 +107,55 @@ describe("run_command", () => {
     await until(async () => !(await isAlive(Number(folder.read("grandchild")))))
   })
 
+  describe("a child in a session of its own", () => {
+    const isBegun = () => existsSync(join(folder.path, "child")) && folder.read("child").endsWith("\n")
+    const isOver = async () => !(await isAlive(Number(folder.read("child"))))
+
+    beforeEach(() => {
+      folder.put("deaf.sh", "trap '' TERM; echo $$ >child; while :; do sleep 0.02; done")
+    })
+
+    test.each([
+      ["with the environment of the command", "setsid sh deaf.sh & sleep 600"],
+      ["without it", "env -i PATH=$PATH setsid sh deaf.sh & sleep 600"],
+      ["whose parent is gone", "setsid sh -c 'setsid sh deaf.sh & exit 0'; sleep 600"],
+    ])("is killed on a cancel, before the call ends: %s", async (_, command) => {
+      const controller = new AbortController()
+      const running = run(command, {}, controller.signal)
+      await until(isBegun)
+      controller.abort()
+      await expect(running).rejects.toMatchObject({ code: "CANCELLED" })
+      expect(await isOver()).toBe(true)
+    })
+
+    test("is killed when the time is up", async () => {
+      const { content } = await run("setsid sh deaf.sh & sleep 600", { timeoutMs: 2_000 })
+      expect(content).toBe("(Stopped: it took too long.)")
+      expect(await isOver()).toBe(true)
+    })
+  })
+
+  test("a cancel leaves the same call of another workspace alone", async () => {
+    const elsewhere = join(folder.path, "elsewhere")
+    folder.put("elsewhere/x", "")
+    const other = createRunCommandTool({ workspace: createWorkspace({ workspacePath: elsewhere }), env })
+    const [mine, its] = [new AbortController(), new AbortController()]
+    const itsRun = use(other, { command: "touch begun; until [ -e go ]; do sleep 0.02; done" }, its.signal)
+    const myRun = run("touch begun; sleep 600", {}, mine.signal)
+    await until(() => existsSync(join(folder.path, "begun")) && existsSync(join(elsewhere, "begun")))
+    mine.abort()
+    await expect(myRun).rejects.toMatchObject({ code: "CANCELLED" })
+    folder.put("elsewhere/go", "")
+    expect(await itsRun).toMatchObject({ content: "(Exit code 0.)" })
+  })
+
+  test("leaves a process with a session of its own alone when it ends by itself", async () => {
+    const daemon = "touch daemon; until [ -e go ]; do sleep 0.02; done; echo over >over"
+    await run(`setsid sh -c '${daemon}' >/dev/null 2>&1 & until [ -e daemon ]; do sleep 0.02; done`)
+    folder.put("go", "")
+    await until(() => existsSync(join(folder.path, "over")))
+  })
+
   test("does not start to wait when it was cancelled before", async () => {
     await expect(run("sleep 60", {}, AbortSignal.abort())).rejects.toMatchObject({ code: "CANCELLED" })
   })

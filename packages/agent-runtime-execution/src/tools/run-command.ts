@@ -1,7 +1,7 @@
 /** Runs a shell command in the workspace, with a time limit. Long output is kept as an artifact and shown in part. */
 import { stat } from "node:fs/promises"
 import { KeepupError, type Tool, type ToolOutcome } from "@ku0/agent-runtime-core"
-import { callIdVariable, findCallProcesses } from "./find-call-processes.js"
+import { callIdVariable, findCallProcesses, workspaceVariable } from "./find-call-processes.js"
 import { type ArgumentSchema, parseArguments, toParameters } from "./parse-arguments.js"
 import { type ProcessResult, runProcess } from "./run-process.js"
 import type { Workspace } from "./workspace-path.js"
@@ -55,7 +55,8 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
   return {
     name: "run_command",
     description:
-      "Run a shell command in the workspace and see its output. What it leaves running in the background ends with it.",
+      "Run a shell command in the workspace and see its output. What it leaves running in the background ends with it, " +
+      "unless that has a session of its own (setsid). When it takes too long, everything it started ends.",
     parameters: toParameters(schema),
     hasEffects: true,
     targets: async (args) => [(await workspace.resolve(parse(args).path ?? ".")).relative],
@@ -69,11 +70,13 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
       const { command, path, timeoutSeconds } = parse(args)
       const { absolute: cwd } = await workspace.resolve(path ?? ".")
       await requireFolder(cwd, path ?? ".")
+      const marks = { [callIdVariable]: callId, [workspaceVariable]: (await workspace.resolve(".")).absolute }
       const result = await runProcess({
         command: options.shell ?? "/bin/sh",
         args: ["-c", command],
         cwd,
-        env: { ...options.env, [callIdVariable]: callId },
+        env: { ...options.env, ...marks },
+        marks: Object.entries(marks).map(([name, value]) => `${name}=${value}`),
         signal,
         timeoutMs: Math.min(maxTimeoutMs, timeoutSeconds ? timeoutSeconds * 1_000 : timeoutMs),
         graceMs: options.graceMs ?? 2_000,

@@ -1,12 +1,15 @@
-/** Runs a program in a process group of its own, with a time limit and bounded output, and leaves nothing of it behind. */
+/** Runs a program in a process group of its own, with a time limit and bounded output. Stopped, it leaves nothing behind. */
 import { spawn } from "node:child_process"
 import { createOutputBuffer, type Output } from "./output-buffer.js"
+import { createProcessTree, type ProcessTree } from "./process-tree.js"
 
 export interface RunProcessOptions {
   readonly command: string
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
+  /** `NAME=value` pairs of the environment that no other program has all of. */
+  readonly marks?: readonly string[]
   readonly signal: AbortSignal
   readonly timeoutMs: number
   /** From the polite signal to the one that can't be refused. */
@@ -30,7 +33,7 @@ export interface ProcessResult {
 /** How long what a program left running may hold on to its output after it is gone. */
 const lingerMs = 250
 
-/** Rejects only if the program can't be started. On a cancel or time-out: SIGTERM to the group, then SIGKILL. */
+/** Rejects only if the program can't be started. On a cancel or time-out: SIGTERM to all it started, then SIGKILL. */
 export async function runProcess(options: RunProcessOptions): Promise<ProcessResult> {
   const output = createOutputBuffer(options.maxBytes)
   const child = spawn(options.command, [...options.args], {
@@ -39,7 +42,9 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   })
+  const tree = child.pid === undefined ? undefined : createProcessTree(child.pid, options.marks ?? [])
   const timers: NodeJS.Timeout[] = []
+  let stopping: Promise<void> | undefined
   const state = { isTimedOut: false, isCancelled: false }
   const hear = (bytes: Buffer): void => {
     output.add(bytes)
@@ -48,8 +53,13 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
   child.stdout.on("data", hear)
   child.stderr.on("data", hear)
   const stop = (): void => {
-    killGroup(child.pid, "SIGTERM")
+    stopping ??= askToEnd()
     timers.push(setTimeout(() => killGroup(child.pid, "SIGKILL"), options.graceMs))
+  }
+  const askToEnd = async (): Promise<void> => {
+    await tree?.find() // before anyone ends: then nobody knows any more whose child it was
+    killGroup(child.pid, "SIGTERM")
+    tree?.kill("SIGTERM", "outside")
   }
   const onAbort = (): void => {
     state.isCancelled = true
@@ -79,7 +89,8 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
       if (options.signal.aborted) onAbort()
       else options.signal.addEventListener("abort", onAbort, { once: true })
     })
-    if (state.isTimedOut || state.isCancelled) await waitForGroup(child.pid, options.graceMs)
+    await stopping
+    if (state.isTimedOut || state.isCancelled) await waitForAll(tree, options.graceMs)
     return { exitCode: exitCode ?? undefined, killedBy: killedBy ?? undefined, ...state, output: output.read() }
   } finally {
     options.signal.removeEventListener("abort", onAbort)
@@ -88,18 +99,20 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
   }
 }
 
-/** Those who outlive the first of the group have their time too. */
-async function waitForGroup(pid: number | undefined, ms: number): Promise<void> {
+/** Those who outlive the first of the group have their time too. Then they are killed. */
+async function waitForAll(tree: ProcessTree | undefined, ms: number): Promise<void> {
   const end = performance.now() + ms
-  while (killGroup(pid, 0) && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10))
+  while ((await tree?.find()) === true && performance.now() < end)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  await tree?.end()
 }
 
 /** Whoever is left in the group hears it; a group that is gone is no trouble. */
-function killGroup(pid: number | undefined, signal: NodeJS.Signals | 0): boolean {
-  if (pid === undefined) return false
+function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return
   try {
-    return process.kill(-pid, signal)
+    process.kill(-pid, signal)
   } catch {
-    return false // nobody is left
+    // Nobody is left.
   }
 }
