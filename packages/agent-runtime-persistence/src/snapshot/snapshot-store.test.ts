@@ -77,6 +77,35 @@ describe.each([{ git: false }, { git: true }])("a snapshot store (user's git: $g
     expect(readdirSync(store.directory).filter((name) => name.startsWith("tmp-"))).toEqual([])
   })
 
+  it("waits for another that holds it, also when it is opened meanwhile", async () => {
+    work.write("a.txt", "one\n")
+    const store = await work.open()
+    const { commit } = await store.capture({ message: "first", checkpointId: "c1" })
+    let letGo = () => {}
+    const wanted = new Promise<void>((resolve) => {
+      letGo = resolve
+    })
+    let isHeld = () => {}
+    const held = new Promise<void>((resolve) => {
+      isHeld = resolve
+    })
+    const restoring = store.restore(commit, {
+      onPrepared: () => {
+        isHeld()
+        return wanted
+      },
+    })
+    await held
+    const other = await work.open()
+    const order: string[] = []
+    const capturing = other.capture({ message: "second", checkpointId: "c2" }).then(() => order.push("captured"))
+    await new Promise((resolve) => setImmediate(resolve))
+    order.push("let go")
+    letGo()
+    await Promise.all([restoring, capturing])
+    expect(order).toEqual(["let go", "captured"])
+  })
+
   it("counts what was just written and what is too large to be remembered", async () => {
     const lines = (count: number, text: string) => `${text}\n`.repeat(count)
     work.write("small.txt", "1\n2\n")

@@ -22,18 +22,31 @@ interface Database {
 /** Opens lazily: reading a store needs no lock. */
 export function createStoreLock(file: string, timeoutMs: number): StoreLock {
   let database: Promise<Database> | undefined
+  let isQuiet = false
   let queue: Promise<unknown> = Promise.resolve()
 
   async function open(): Promise<Database> {
-    const Database = loadSqlite()
-    const opened = new Database(file, { timeout: 0 }) as unknown as Database
-    opened.exec("PRAGMA journal_mode = MEMORY") // nothing is ever written: without it each hold makes a file and removes it
-    return opened
+    try {
+      const Database = loadSqlite()
+      return new Database(file, { timeout: 0 }) as unknown as Database
+    } catch (cause) {
+      throw new KeepupError(
+        "UNAVAILABLE",
+        `The lock of the snapshot store can't be opened: ${(cause as Error).message}.`,
+        {
+          cause,
+          hint: "Check the permissions of the state directory.",
+        },
+      )
+    }
   }
 
   async function holdNow<T>(work: () => Promise<T>): Promise<T> {
     database ??= open()
-    const opened = await database
+    const opened = await database.catch((error) => {
+      database = undefined
+      throw error
+    })
     await begin(opened)
     try {
       return await work()
@@ -46,6 +59,9 @@ export function createStoreLock(file: string, timeoutMs: number): StoreLock {
     const end = monotonicNow() + timeoutMs
     for (let pause = 1; ; pause = Math.min(pause * 2, 25)) {
       try {
+        // Nothing is ever written: without this each hold makes a file and removes it. It waits for the lock as well.
+        if (!isQuiet) opened.exec("PRAGMA journal_mode = MEMORY")
+        isQuiet = true
         opened.exec("BEGIN EXCLUSIVE")
         return
       } catch (cause) {
@@ -66,6 +82,7 @@ export function createStoreLock(file: string, timeoutMs: number): StoreLock {
     close() {
       database?.then((opened) => opened.close()).catch(() => {})
       database = undefined
+      isQuiet = false
     },
   }
 }
