@@ -6,7 +6,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { isKeepupError, KeepupError, type SkippedPath, type SkipReason, type Snapshot } from "@ku0/agent-runtime-core"
 import { monotonicNow } from "../store/monotonic-time.js"
-import { type BytePath, displayPath } from "./byte-path.js"
+import { type BytePath, displayPath, foldersAbove } from "./byte-path.js"
 import type { FolderFollower } from "./change-hints.js"
 import { countChanges } from "./count-changes.js"
 import { syncAll } from "./durable-file.js"
@@ -220,8 +220,11 @@ function applySeen(state: ScanState, candidates: Candidates, hashed: Hashed): vo
     if (hashed.changes.get(path) === undefined) state.fileCount--
     hashed.changes.set(path, null)
   }
-  state.skipped = new Map(hashed.skipped)
-  for (const folder of candidates.unreadable) state.skipped.set(folder, "unreadable")
+  // What is in a folder that can't be read goes without saying.
+  const unreadable = new Set(candidates.unreadable)
+  const isInUnreadable = (path: BytePath) => ["", ...foldersAbove(path)].some((folder) => unreadable.has(folder))
+  state.skipped = new Map([...hashed.skipped].filter(([path]) => unreadable.size === 0 || !isInUnreadable(path)))
+  for (const folder of unreadable) state.skipped.set(folder, "unreadable")
 }
 
 /** Rewrites the index when it is worth it. Returns the path of a new one: it is a cache, but one that must not come back torn. */
@@ -291,14 +294,16 @@ function sameFolders(a: readonly BytePath[], b: readonly BytePath[]): boolean {
 }
 
 export function describeSkipped(skipped: Iterable<readonly [BytePath, SkipReason]>): SkippedPath[] {
-  return [...skipped].map(([path, reason]) => ({ path: displayPath(path), reason }))
+  return [...skipped].map(([path, reason]) => ({ path: path === "" ? "." : displayPath(path), reason }))
 }
 
 function explainFailure(error: unknown): unknown {
   const code = (error as NodeJS.ErrnoException).code
-  if (code !== "ENOSPC" && code !== "EDQUOT" && code !== "EROFS") return error
+  const isFull = code === "ENOSPC" || code === "EDQUOT"
+  if (!isFull && code !== "EROFS" && code !== "EACCES" && code !== "EPERM") return error
+  const what = isFull ? "Free some disk space" : "Make the state directory writable"
   return new KeepupError("UNAVAILABLE", `The snapshot could not be written: ${(error as Error).message}.`, {
     cause: error,
-    hint: "Free some disk space and try again; earlier snapshots are not affected.",
+    hint: `${what} and try again; earlier snapshots are not affected.`,
   })
 }

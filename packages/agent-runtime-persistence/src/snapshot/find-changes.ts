@@ -20,7 +20,7 @@ import type { ScanState } from "./scan-state.js"
 import { findEntry, listTree } from "./trees.js"
 import type { UserRepository } from "./user-repository.js"
 import { walkFolders } from "./walk-folders.js"
-import { lookAtDisk, type WorkspaceFiles } from "./workspace-files.js"
+import { lookAtFolder, type WorkspaceFiles } from "./workspace-files.js"
 
 export interface ScanContext {
   readonly git: Git
@@ -152,8 +152,8 @@ async function checkFolders(context: ScanContext) {
   for (const [path, known] of state.directories.entries) {
     if (++count % 2000 === 0) signal.throwIfAborted()
     context.follower?.follow(path, known.inode)
-    const stat = path !== "" && gone.has(parentOf(path)) ? undefined : lookAtFolder(files, path)
-    if (stat === undefined) gone.add(path)
+    const stat = path !== "" && gone.has(parentOf(path)) ? undefined : lookAtFolder(files.resolve(path))
+    if (stat === undefined || stat instanceof Error) gone.add(path)
     else if (!isUnchanged(known, stat)) again.push(path)
   }
   for (const path of gone) {
@@ -161,11 +161,6 @@ async function checkFolders(context: ScanContext) {
     context.follower?.forget(path)
   }
   return walkFolders(again, walkOptions(context, false))
-}
-
-function lookAtFolder(files: WorkspaceFiles, path: BytePath) {
-  const stat = lookAtDisk(files.resolve(path))
-  return stat?.isDirectory() ? stat : undefined
 }
 
 /** Files the user's git tracks although a rule ignores them; read again when the user's index changed. */
@@ -209,9 +204,14 @@ async function listForced({ repository, git, store, signal }: ScanContext, index
   return undefined
 }
 
+/** "none" for a file that is not there or may not be looked at. */
 export function fileVersion(path: string): string {
-  const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
-  return stat === undefined ? "none" : `${stat.ino}-${stat.mtimeNs}-${stat.ctimeNs}-${stat.size}`
+  try {
+    const stat = statSync(path, { bigint: true })
+    return `${stat.ino}-${stat.mtimeNs}-${stat.ctimeNs}-${stat.size}`
+  } catch {
+    return "none"
+  }
 }
 
 /**
@@ -257,7 +257,8 @@ function decidesRules(path: BytePath): boolean {
 /** Whether a folder is the very one whose names we know, not another that took its place. */
 function isKnownFolder({ state, files }: ScanContext, path: BytePath): boolean {
   const known = state.directories.entries.get(path)
-  return known !== undefined && lookAtFolder(files, path)?.ino === known.inode
+  const found = known && lookAtFolder(files.resolve(path))
+  return found !== undefined && !(found instanceof Error) && found.ino === known?.inode
 }
 
 function forgetFolders({ state: { directories }, follower }: ScanContext, path: BytePath): void {

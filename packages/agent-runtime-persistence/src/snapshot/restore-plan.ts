@@ -3,9 +3,9 @@
  * snapshot holds are overwritten or deleted; everything else that stands in the way is reported and left alone.
  */
 import { posix } from "node:path"
-import { KeepupError, type RestorePlan, type SkippedPath, type SkipReason } from "@ku0/agent-runtime-core"
+import { KeepupError, type RestorePlan, type SkipReason } from "@ku0/agent-runtime-core"
 import { type BytePath, displayPath, foldersAbove, isInside, toBytePath } from "./byte-path.js"
-import { readSnapshotCommit } from "./capture.js"
+import { describeSkipped, readSnapshotCommit } from "./capture.js"
 import { compareBytes } from "./git-objects.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import { compareTrees, type FileEntry, findEntry, listTree } from "./trees.js"
@@ -49,19 +49,21 @@ export async function planRestoreWork(environment: SnapshotEnvironment, options:
   const notCaptured = new Map<BytePath, SkipReason>()
   for (const [path, reason] of [...target.skipped, ...safety.skipped]) if (isChosen(path)) notCaptured.set(path, reason)
   const isLeftAlone = (path: BytePath) =>
-    notCaptured.has(path) || foldersAbove(path).some((one) => notCaptured.has(one)) || environment.own.holds(path)
+    [path, "", ...foldersAbove(path)].some((one) => notCaptured.has(one)) || environment.own.holds(path)
+  // Of a snapshot that ran out of time nobody knows which files were there and are not in it.
+  const mayDelete = !target.skipped.has(".")
 
   const writes: RestoreWork["writes"][number][] = []
   const deletes: RestoreWork["deletes"][number][] = []
   for (const { path, before, after } of await compareTrees(reader, safety.tree, target.tree)) {
     if (!isChosen(path) || isLeftAlone(path)) continue
     if (after !== undefined) writes.push({ path, entry: after, before })
-    else if (before !== undefined) deletes.push({ path, before })
+    else if (before !== undefined && mayDelete) deletes.push({ path, before })
   }
   for (const list of [writes, deletes]) list.sort((a, b) => compareBytes(a.path, b.path))
   const targetEmpty = new Set(target.emptyFolders)
   const makeFolders = target.emptyFolders.filter((path) => isChosen(path) && !safety.emptyFolders.includes(path))
-  const removeFolders = safety.emptyFolders.filter((path) => isChosen(path) && !targetEmpty.has(path))
+  const removeFolders = safety.emptyFolders.filter((path) => mayDelete && isChosen(path) && !targetEmpty.has(path))
   const inTarget = target.files ?? (await listTree(reader, target.tree)).size
   return {
     target: options.target,
@@ -73,7 +75,7 @@ export async function planRestoreWork(environment: SnapshotEnvironment, options:
     write: writes.map(({ path }) => displayPath(path)),
     delete: deletes.map(({ path }) => displayPath(path)),
     untouched: inTarget - writes.length,
-    notCaptured: [...notCaptured].map(([path, reason]): SkippedPath => ({ path: displayPath(path), reason })),
+    notCaptured: describeSkipped(notCaptured),
   }
 }
 

@@ -1,6 +1,8 @@
 /** What the peers get wrong: every row of the table of traps, and every trap below it, holds here. */
 import { execFileSync } from "node:child_process"
+import { once } from "node:events"
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs"
+import { createServer } from "node:net"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { fsck, makeWorkspace, runUserGit, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
@@ -217,6 +219,20 @@ describe("names, times and links", () => {
     expect((await store.readFile(commit, "\\xff\\xfe bad")).toString("latin1")).toBe("content of \xff\xfe bad")
   })
 
+  it("keeps names as long as the system allows", async () => {
+    const plain = "n".repeat(255)
+    const bytes = "\xff".repeat(255)
+    work.write(plain, "1")
+    work.write(`${bytes}/${plain}`, "2")
+    work.link("l".repeat(255), "x".repeat(4000))
+    await expectRoundTrip(() => {
+      work.write(plain, "changed")
+      work.remove(bytes)
+      work.write(bytes, "a file now")
+      work.remove("l".repeat(255))
+    })
+  })
+
   it("notices an edit of the same size within the same moment, also with its time set back", async () => {
     work.write("racy.txt", "aaaa")
     const store = await work.open()
@@ -360,12 +376,27 @@ describe("special and difficult files", () => {
 
   it("skips pipes and sockets, and says so", async () => {
     work.write("a", "1")
+    work.write("was-file", "1")
     execFileSync("mkfifo", [join(work.root, "pipe")])
-    const store = await work.open()
-    const snapshot = await store.capture({ message: "1", checkpointId: "1" })
-    expect(snapshot.skipped).toEqual([{ path: "pipe", reason: "special" }])
-    await store.restore(snapshot.commit)
-    expect(work.exists("pipe")).toBe(true)
+    const server = createServer().listen(join(work.root, "socket"))
+    await once(server, "listening")
+    try {
+      const store = await work.open()
+      const snapshot = await store.capture({ message: "1", checkpointId: "1" })
+      const special = ["pipe", "socket"].map((path) => ({ path, reason: "special" }))
+      expect(snapshot.skipped).toEqual(special)
+      work.write("a", "2")
+      work.remove("was-file")
+      execFileSync("mkfifo", [join(work.root, "was-file")])
+      const outcome = await store.restore(snapshot.commit)
+      expect(outcome.plan.notCaptured).toEqual([...special, { path: "was-file", reason: "special" }])
+      expect([work.read("a"), ...["pipe", "socket", "was-file"].map((path) => work.picture().get(path))]).toEqual([
+        "1",
+        ...Array.from({ length: 3 }, () => "special"),
+      ])
+    } finally {
+      server.close()
+    }
   })
 
   it("keeps the executable bit and a file's other permissions", async () => {

@@ -126,7 +126,7 @@ export function createObjectCheck(): ObjectCheck {
     if (head === undefined || tree === undefined) throw corrupt(id, "is not a snapshot's commit")
     requireObject(id, tree, "tree")
     const facts = parseSnapshotMessage(data.toString("utf8", head.length))
-    const paths = [...facts.emptyFolders, ...[...facts.skipped.keys()].filter((path) => path !== ".")]
+    const paths = [...facts.emptyFolders, ...[...facts.skipped.keys()].filter((path) => path !== "." && path !== "")]
     if (!paths.every(isPlainPath)) throw corrupt(id, "holds a path that leads elsewhere")
   }
 

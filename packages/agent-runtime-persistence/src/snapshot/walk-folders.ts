@@ -12,7 +12,7 @@ import { type DirectoryTable, describeDirectory } from "./directory-table.js"
 import type { IgnoreRules } from "./ignore-rules.js"
 import { createNameFilter, eitherFilter, type NameFilter, suspectsAll, suspectsNone } from "./name-filter.js"
 import { isLeftover } from "./sweep-leftovers.js"
-import { lookAtDisk, type WorkspaceFiles } from "./workspace-files.js"
+import { lookAtDisk, lookAtFolder, type WorkspaceFiles } from "./workspace-files.js"
 
 export interface WalkOptions {
   readonly files: WorkspaceFiles
@@ -162,10 +162,10 @@ function readFilter(files: WorkspaceFiles, folder: BytePath): NameFilter {
 
 function readFolder(step: Step, { files, table, now, follower }: WalkOptions) {
   const readAt = now()
-  const stat = lookAtDisk(files.resolve(step.path))
-  if (!stat?.isDirectory()) {
+  const stat = lookAtFolder(files.resolve(step.path))
+  if (stat === undefined || stat instanceof Error) {
     table.delete(step.path)
-    return []
+    return stat === undefined ? [] : undefined
   }
   follower?.follow(step.path, stat.ino)
   const entries = files.list(step.path)

@@ -59,23 +59,28 @@ const attempts = 4
 export function createWorkspaceFiles(root: string, maxFileSize: number): WorkspaceFiles {
   const bytesRoot = toBytePath(root)
   const small = Buffer.allocUnsafeSlow(128 << 10)
-  const realFolders = new Map<BytePath, boolean>([["", true]])
+  const realFolders = new Map<BytePath, boolean | Error>([["", true]])
   const resolve = (path: BytePath) => toSystemPath(path === "" ? bytesRoot : `${bytesRoot}/${path}`)
 
-  function isRealFolder(path: BytePath): boolean {
+  /** Whether it is a folder and below no link, or why that can't be told. */
+  function checkFolder(path: BytePath): boolean | Error {
     const known = realFolders.get(path)
     if (known !== undefined) return known
     const slash = path.lastIndexOf("/")
-    let real = slash < 0 || isRealFolder(path.slice(0, slash))
-    if (real) real = lookAtDisk(resolve(path))?.isDirectory() ?? false
-    realFolders.set(path, real)
-    return real
+    let state = slash < 0 || checkFolder(path.slice(0, slash))
+    if (state === true) {
+      const found = lookAtFolder(resolve(path))
+      state = found instanceof Error ? found : found !== undefined
+    }
+    realFolders.set(path, state)
+    return state
   }
 
   function statPath(path: BytePath): BigIntStats | undefined {
     const slash = path.lastIndexOf("/")
-    if (slash >= 0 && !isRealFolder(path.slice(0, slash))) return undefined
-    return lstatSync(resolve(path), { bigint: true, throwIfNoEntry: false })
+    const folder = slash < 0 || checkFolder(path.slice(0, slash))
+    if (folder instanceof Error) throw folder
+    return folder ? lstatSync(resolve(path), { bigint: true, throwIfNoEntry: false }) : undefined
   }
 
   function look(path: BytePath): Found {
@@ -161,7 +166,7 @@ export function createWorkspaceFiles(root: string, maxFileSize: number): Workspa
     look,
     read,
     list,
-    isRealFolder,
+    isRealFolder: (folder) => checkFolder(folder) === true,
     refresh() {
       realFolders.clear()
       realFolders.set("", true)
@@ -175,6 +180,16 @@ export function lookAtDisk(path: string | Buffer): Stats | undefined {
     return lstatSync(path)
   } catch {
     return undefined
+  }
+}
+
+/** The folder at a path, undefined when there is none, or what keeps us from knowing. Follows no link. */
+export function lookAtFolder(path: string | Buffer): Stats | Error | undefined {
+  try {
+    const stat = lstatSync(path)
+    return stat.isDirectory() ? stat : undefined
+  } catch (error) {
+    return explain(error).kind === "absent" ? undefined : (error as Error)
   }
 }
 
