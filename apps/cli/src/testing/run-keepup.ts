@@ -6,8 +6,8 @@ import type { Machine } from "../machine.js"
 import { main } from "../main.js"
 
 export interface RunOptions {
-  /** Answers of the person at the terminal; without it nobody is there. */
-  readonly answers?: readonly string[]
+  /** Answers of the person at the terminal, or what gives one when it is asked for; without it nobody is there. */
+  readonly answers?: readonly (string | (() => string))[]
   /** Columns of the terminal that standard output is. */
   readonly columns?: number
   readonly environment?: Readonly<Record<string, string>>
@@ -75,7 +75,8 @@ export function createTestMachine(): TestMachine {
         canAsk: options.answers !== undefined,
         async ask(question) {
           printed.err += question
-          return answers.shift()
+          const answer = answers.shift()
+          return typeof answer === "function" ? answer() : answer
         },
         readInput: async () => Buffer.from(options.input ?? ""),
         onInterrupt: () => undefined,

@@ -48,6 +48,21 @@ Restore? [y/N] `)
   expect(existsSync(join(machine.workspace, "new.txt"))).toBe(false)
 })
 
+it("does not do what nobody said yes to: a file that changes while it asks stops it", async () => {
+  const late = () => {
+    machine.write("late.txt", "written while the question stood there\n")
+    return "y"
+  }
+  for (const how of ["", " --branch"]) {
+    rmSync(join(machine.workspace, "late.txt"), { force: true })
+    const { code, err } = await machine.run(`checkpoint restore 1${how}`, { answers: [late] })
+    expect(code).toBe(5)
+    expect(err).toContain("late.txt changed after the plan was shown.")
+  }
+  expect([machine.read("a.txt"), existsSync(join(machine.workspace, "late.txt"))]).toEqual(["two\n", true])
+  expect((await machine.run("checkpoint restore 1", { answers: ["y"] })).code).toBe(0)
+})
+
 it("changes nothing when the answer is no, or nobody can answer", async () => {
   const no = await machine.run("checkpoint restore 1", { answers: ["n"] })
   expect(no.code).toBe(130)

@@ -77,8 +77,8 @@ export async function restore(context: Context, checkpoint: Checkpoint, request:
   const runtime = await context.openRuntime()
   const session = await runtime.store.sessions.get(checkpoint.sessionId)
   const { mode, paths, branch } = request
-  const options = { checkpoint, mode, ...(paths && { paths }), signal: context.signal }
-  const plan = await planRestore(runtime, options)
+  const wanted = { checkpoint, mode, ...(paths && { paths }), signal: context.signal }
+  const plan = await planRestore(runtime, wanted)
   const shown = branch === undefined ? plan : { ...plan, messagesHidden: 0 }
   if (request.isDry) {
     const { id: checkpointId, sessionId } = checkpoint
@@ -92,6 +92,7 @@ export async function restore(context: Context, checkpoint: Checkpoint, request:
     if (!context.flags.json) context.remark(`${renderPlan(context, checkpoint, session, shown)}\n`)
     await context.confirm(branch === undefined ? "Restore?" : "Restore as a new session?")
   }
+  const options = { ...wanted, ...(!request.isSure && { agreed: plan }) }
   if (branch === undefined) {
     const done = await context.uninterrupted(() => restoreCheckpoint(runtime, options), words)
     context.answer({ restore: restoreToJson(done.restore), plan: planToJson(done.plan) }, () =>

@@ -78,8 +78,8 @@ export function createOverlays(scope: ChatScope, { busy, width }: OverlayParts):
     if (row === undefined) return
     travel(isBranch ? "Rewinding" : "Restoring", async () => {
       const checkpoint = await getSelected(row)
-      if (!(await confirmRestore(scope, checkpoint, isBranch))) return
-      await (isBranch ? rewindHere : restoreHere)(scope, checkpoint)
+      const agreed = await confirmRestore(scope, checkpoint, isBranch)
+      if (agreed !== undefined) await (isBranch ? rewindHere : restoreHere)(scope, checkpoint, agreed)
     })
   }
 

@@ -4,6 +4,7 @@ import {
   diffCheckpoints,
   patchBetween,
   planRestore,
+  type RestorePlan,
   restoreCheckpoint,
   rewindToCheckpoint,
   toKeepupError,
@@ -20,29 +21,34 @@ import { notice } from "./show-event.js"
 /** Lines of a patch that are worth looking at beside a list. */
 const previewLines = 400
 
-/** Shows what a restore would do and asks. */
-export async function confirmRestore(scope: ChatScope, checkpoint: Checkpoint, isBranch: boolean): Promise<boolean> {
+/** Shows what a restore would do and asks. The plan that was agreed to, or nothing. */
+export async function confirmRestore(
+  scope: ChatScope,
+  checkpoint: Checkpoint,
+  isBranch: boolean,
+): Promise<RestorePlan | undefined> {
   const runtime = await scope.openRuntime()
   const session = await runtime.store.sessions.get(checkpoint.sessionId)
   const plan = await planRestore(runtime, { checkpoint })
   const shown = isBranch ? { ...plan, messagesHidden: 0 } : plan
   const text = renderPlan(scope.context, checkpoint, session, shown)
-  return await scope.questions.confirm(isBranch ? "Restore as a new session?" : "Restore?", text)
+  const isAgreed = await scope.questions.confirm(isBranch ? "Restore as a new session?" : "Restore?", text)
+  return isAgreed ? plan : undefined
 }
 
 /** Makes the checkpoint the present of the session it belongs to; the chat goes on there. */
-export async function restoreHere(scope: ChatScope, checkpoint: Checkpoint): Promise<void> {
+export async function restoreHere(scope: ChatScope, checkpoint: Checkpoint, agreed: RestorePlan): Promise<void> {
   const runtime = await scope.openRuntime()
-  const done = await restoreCheckpoint(runtime, { checkpoint })
+  const done = await restoreCheckpoint(runtime, { checkpoint, agreed })
   await openSession(scope, await runtime.store.sessions.get(checkpoint.sessionId))
   scope.store.dispatch(notice("info", renderRestored(checkpoint, done.plan, done.safety, "/undo")))
   await showConversation(scope)
 }
 
 /** Goes on from the checkpoint in a new session. */
-export async function rewindHere(scope: ChatScope, checkpoint: Checkpoint): Promise<void> {
+export async function rewindHere(scope: ChatScope, checkpoint: Checkpoint, agreed?: RestorePlan): Promise<void> {
   const runtime = await scope.openRuntime()
-  const made = await rewindToCheckpoint(runtime, { checkpoint })
+  const made = await rewindToCheckpoint(runtime, { checkpoint, ...(agreed && { agreed }) })
   await openSession(scope, made.session)
   await showConversation(scope)
   scope.store.dispatch(

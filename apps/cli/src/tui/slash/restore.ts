@@ -13,9 +13,8 @@ export const restoreCommand: SlashCommand = {
     const session = requireSession(chat)
     if (text === "") throw usageError(restoreCommand, "Which checkpoint? /checkpoints shows them.")
     const checkpoint = await findCheckpoint(chat, session, text)
-    if (!(await confirmRestore(chat.scope, checkpoint, false))) {
-      throw new KeepupError("CANCELLED", "Nothing was changed.")
-    }
-    await restoreHere(chat.scope, checkpoint)
+    const agreed = await confirmRestore(chat.scope, checkpoint, false)
+    if (agreed === undefined) throw new KeepupError("CANCELLED", "Nothing was changed.")
+    await restoreHere(chat.scope, checkpoint, agreed)
   },
 }
