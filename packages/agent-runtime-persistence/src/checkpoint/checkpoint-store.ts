@@ -15,6 +15,7 @@ import {
 import { appendEntries, lockSession } from "../session/append-entries.js"
 import { draftStateAfter, type PreparedState, prepareState } from "../state/state-store.js"
 import { pageLimit } from "../store/page-limit.js"
+import { checksumOf } from "../store/row-checksum.js"
 import { plainText, toCheckpoint, toJson } from "../store/rows.js"
 import type { SqlRunner } from "../store/sql-driver.js"
 import type { StoreContext } from "../store/store-context.js"
@@ -24,8 +25,8 @@ const largestLimit = 1_000
 
 const insertRow = `INSERT INTO session_checkpoints
   (id, session_id, number, name, note, entry_seq, message_index, trigger_event, git_branch, git_head, git_uncommitted,
-   git_untracked, git_operation, snapshot, host, pinned, size_bytes, metadata, created_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+   git_untracked, git_operation, snapshot, host, pinned, size_bytes, metadata, created_at, checksum)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 export interface KeepCheckpointOptions extends CreateCheckpointOptions {
   /** What stands or falls with it: done after it, in the same transaction. */
@@ -257,25 +258,19 @@ export function parseCheckpointName(name: string): string {
 
 /** Only the row: its entry is written in the same transaction, by whoever calls. */
 export async function insertCheckpoint(tx: SqlRunner, record: Checkpoint): Promise<void> {
-  await tx.run(insertRow, [
-    record.id,
-    record.sessionId,
-    record.number,
-    record.name,
-    record.note,
-    record.entrySeq,
-    record.messageIndex,
+  const place = [record.id, record.sessionId, record.number, record.name, record.note, record.entrySeq]
+  const files = record.snapshot === null ? null : toJson(record.snapshot, "snapshot of the checkpoint")
+  const facts = [
     record.trigger,
     record.git?.branch == null ? null : plainText(record.git.branch),
     record.git?.head ?? null,
     record.git?.uncommitted ?? null,
     record.git?.untracked ?? null,
     record.git?.operation ?? null,
-    record.snapshot === null ? null : toJson(record.snapshot, "snapshot of the checkpoint"),
+    files,
     record.host,
-    record.pinned ? 1 : 0,
-    record.sizeBytes,
-    toJson(record.metadata, "metadata of the checkpoint"),
-    record.createdAt,
-  ])
+  ]
+  const rest = [record.sizeBytes, toJson(record.metadata, "metadata of the checkpoint"), record.createdAt]
+  const checksum = checksumOf([...place, ...facts, ...rest])
+  await tx.run(insertRow, [...place, record.messageIndex, ...facts, record.pinned ? 1 : 0, ...rest, checksum])
 }

@@ -1,6 +1,7 @@
 /** Checkpoint rows and the entries they stand on: each row has its entry, and no row was lost. */
 import type { SessionId } from "@ku0/agent-runtime-core"
 import { loadEntry } from "../session/load-entry.js"
+import { isAsWritten } from "../store/row-checksum.js"
 import { toCheckpoint, toEntry } from "../store/rows.js"
 import type { SqlRow, SqlRunner } from "../store/sql-driver.js"
 import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
@@ -31,9 +32,12 @@ async function checkRow(driver: SqlRunner, row: SqlRow, where: string): Promise<
   if (entry?.type !== "checkpoint:created" || data?.checkpointId !== checkpoint.id || data.number !== number) {
     return [finding("checkpoint-without-entry", where, `Entry ${entrySeq} of its session does not tell of it.`)]
   }
+  if (!isAsWritten("session_checkpoints", row)) {
+    return [finding("row-changed", where, "It is not what was written: its bytes have changed.")]
+  }
   if (entry.messageIndex === messageIndex) return []
   const what = `message_index is ${messageIndex}; by its entry it is ${entry.messageIndex}.`
-  return [finding("counter-wrong", where, what, true)]
+  return [finding("counter-wrong", where, what, stored !== undefined && isAsWritten("entries", stored.row))]
 }
 
 async function findLost(driver: SqlRunner, id: SessionId, where: string): Promise<Finding[]> {

@@ -1,6 +1,7 @@
 /** Sessions and their entries: no gap, no lost parent, everything can be read, and the row says what the log says. */
 import type { Session, SessionId } from "@ku0/agent-runtime-core"
 import { loadEntry } from "../session/load-entry.js"
+import { isAsWritten } from "../store/row-checksum.js"
 import { toEntry, toSession } from "../store/rows.js"
 import type { SqlRow, SqlRunner } from "../store/sql-driver.js"
 import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
@@ -50,6 +51,7 @@ async function checkEntries(driver: SqlRunner, session: Session, where: string):
     for (const row of page) {
       const seq = Number(row["seq"])
       const at = `${where}, entry ${seq}`
+      const before = found.length
       if (seq !== next) found.push(gap(where, next, seq - 1))
       const parent = await parentIndex(driver, row)
       if (parent === "lost") {
@@ -62,10 +64,13 @@ async function checkEntries(driver: SqlRunner, session: Session, where: string):
         if (Number(row["message_index"]) !== messageIndex) {
           const what = `It says ${row["message_index"]} messages lead to it; ${messageIndex} do.`
           found.push(finding("message-index-wrong", at, what))
-          messageIndex = Number(row["message_index"])
+          if (Number.isSafeInteger(row["message_index"])) messageIndex = Number(row["message_index"])
         }
       }
       found.push(...(await guarded("entry-unreadable", at, () => readEntry(driver, row))))
+      if (found.length === before && !isAsWritten("entries", row)) {
+        found.push(finding("entry-changed", at, "It is not what was written: its bytes have changed."))
+      }
       next = seq + 1
     }
     if (page.length < pageSize) break
@@ -101,10 +106,15 @@ async function compareRow(
   const found: Finding[] = []
   const derived = await guarded("history-broken", where, async () => {
     const right = await deriveSession(context.store, session.id)
-    const differ = (code: "head-wrong" | "phase-wrong" | "counter-wrong", column: string, value: unknown) => {
+    const differ = (
+      code: "row-changed" | "head-wrong" | "phase-wrong" | "counter-wrong",
+      column: string,
+      value: unknown,
+    ) => {
       if (row[column] === value) return
       found.push(finding(code, where, `${column} is ${row[column]}; by the log it is ${value}.`, true))
     }
+    for (const [column, value] of Object.entries(right.fixed)) differ("row-changed", column, value)
     differ("head-wrong", "head_seq", right.headSeq)
     differ("counter-wrong", "message_count", right.messageCount)
     differ("phase-wrong", "phase", right.phase)

@@ -23,8 +23,9 @@ export async function checkSnapshots(context: TimeTravelContext): Promise<Findin
     )
     if (snapshots === undefined) continue
     const opened = snapshots
-    found.push(...(await guarded("snapshot-damaged", where, () => checkRefs(opened, rows, where))))
-    found.push(...(await guarded("snapshot-damaged", where, () => checkObjects(opened, rows, where))))
+    // the objects first: after that nothing is taken from memory
+    const objects = await guarded("snapshot-damaged", where, () => checkObjects(opened, rows, where))
+    found.push(...(await guarded("snapshot-damaged", where, () => checkRefs(opened, rows, where))), ...objects)
     const keep = new Set([...rows.map(({ id }) => id), ...lost])
     const unowned = safely(() => listUnowned(opened, keep, context.store.context.clock.now()))
     if (unowned.length > 0 && listOtherUsers(opened.directory, context.store).length === 0) {

@@ -1,7 +1,14 @@
 /** What a session's row must say, made from its log and its checkpoints. The row is a short form of them, never more. */
-import { type SessionId, type SessionPhase, type SessionStatus, statusOfPhase } from "@ku0/agent-runtime-core"
-import { toEntries } from "../session/load-entry.js"
+import {
+  KeepupError,
+  type SessionId,
+  type SessionPhase,
+  type SessionStatus,
+  statusOfPhase,
+} from "@ku0/agent-runtime-core"
+import { loadEntry, toEntries } from "../session/load-entry.js"
 import type { Store } from "../store/open-store.js"
+import { plainText } from "../store/rows.js"
 import type { SqlRunner } from "../store/sql-driver.js"
 
 export interface DerivedSession {
@@ -13,6 +20,8 @@ export interface DerivedSession {
   readonly checkpoints: number | "lost"
   /** The highest number the log or the rows know of. */
   readonly lastNumber: number
+  /** Columns that never change, as the first entry has them. */
+  readonly fixed: Readonly<Record<string, string | null>>
 }
 
 /** Throws `CORRUPT` if the log can't be folded. */
@@ -23,6 +32,10 @@ export async function deriveSession(store: Store, id: SessionId): Promise<Derive
     [id],
   )
   const headSeq = Number(head?.["seq"] ?? 0)
+  const messageCount = Number(head?.["message_index"] ?? 0)
+  if (!Number.isSafeInteger(messageCount)) {
+    throw new KeepupError("CORRUPT", `Entry ${headSeq} does not say how many messages lead to it.`)
+  }
   const { phase } = await store.log.fold({ sessionId: id, seq: headSeq })
   const rows = await driver.all("SELECT id, number FROM session_checkpoints WHERE session_id = ?", [id])
   const numbers = rows.map(({ number }) => Number(number))
@@ -30,11 +43,28 @@ export async function deriveSession(store: Store, id: SessionId): Promise<Derive
   const isLost = (await listLost(driver, id)).length > 0
   return {
     headSeq,
-    messageCount: Number(head?.["message_index"] ?? 0),
+    messageCount,
     phase,
     status: statusOfPhase(phase),
     checkpoints: isLost ? "lost" : rows.length,
     lastNumber: Math.max(0, ...numbers, ...created.map(({ number }) => number)),
+    fixed: await readFixed(driver, id),
+  }
+}
+
+/** What the session was made with. A copy from elsewhere, and what came along with it, is in another workspace since. */
+async function readFixed(driver: SqlRunner, id: SessionId): Promise<Record<string, string | null>> {
+  const started = await loadEntry(driver, { sessionId: id, seq: 1 })
+  const row = await driver.get("SELECT metadata, deleted_at FROM sessions WHERE id = ?", [id])
+  if (started?.row["type"] !== "session:started") return {}
+  const data = JSON.parse(started.text) as Record<string, unknown>
+  const text = (name: string) => (typeof data[name] === "string" ? plainText(data[name]) : null)
+  const isCopy = row?.["deleted_at"] !== null || JSON.parse(row["metadata"] as string)?.imported === true
+  return {
+    ...(text("agentType") !== null && { agent_type: text("agentType") }),
+    ...(text("taskDescription") !== null && { task_description: text("taskDescription") }),
+    ...(text("workspacePath") !== null && !isCopy && { workspace_path: text("workspacePath") }),
+    parent_session_id: (started.row["parent_session_id"] ?? null) as string | null,
   }
 }
 

@@ -152,6 +152,12 @@ const mended: readonly Damage[] = [
     writes: ["sessions"],
   },
   {
+    what: "a session that says it is in another workspace and does another task",
+    damage: () => run("UPDATE sessions SET workspace_path = '/other', task_description = 'x' WHERE id = ?", session.id),
+    found: ["row-changed", "ref-unowned", "workspace-missing"],
+    writes: ["sessions"],
+  },
+  {
     what: "a number that would be used again",
     damage: () => run("UPDATE sessions SET last_checkpoint_number = 1 WHERE id = ?", session.id),
     found: ["counter-wrong"],
@@ -317,7 +323,52 @@ const lost: readonly Damage[] = [
   {
     what: "an entry nobody can make sense of",
     damage: () => run("UPDATE entries SET data = '{\"message\": {}}' WHERE session_id = ? AND seq = 2", session.id),
-    found: ["history-broken"],
+    found: ["entry-changed", "history-broken"],
+  },
+  {
+    what: "a letter of a message that was changed",
+    damage: () => run("UPDATE entries SET data = replace(data, 'first', 'fisrt') WHERE session_id = ?", session.id),
+    found: ["entry-changed"],
+  },
+  {
+    what: "the time of an entry that was changed",
+    damage: () => run("UPDATE entries SET created_at = created_at + 1 WHERE session_id = ? AND seq = 2", session.id),
+    found: ["entry-changed"],
+  },
+  {
+    what: "the kind of an entry that was changed",
+    damage: () => run("UPDATE entries SET type = 'turn:started' WHERE session_id = ? AND seq = 3", session.id),
+    found: ["message-index-wrong"],
+  },
+  {
+    what: "entries that go on from each other",
+    damage: () =>
+      run(
+        "UPDATE entries SET parent_session_id = (SELECT id FROM sessions WHERE id <> ?), parent_seq = 1 WHERE session_id = ? AND seq = 1",
+        session.id,
+        session.id,
+      ),
+    found: ["history-broken", "message-index-wrong"],
+  },
+  {
+    what: "a number of messages that is none",
+    damage: () => run("UPDATE entries SET message_index = 'many' WHERE session_id = ? AND seq = 2", session.id),
+    found: ["message-index-wrong"],
+  },
+  {
+    what: "a checkpoint whose snapshot was changed to another one",
+    damage: () =>
+      run(
+        "UPDATE session_checkpoints SET snapshot = (SELECT snapshot FROM session_checkpoints WHERE id = ?) WHERE id = ?",
+        two.id,
+        one.id,
+      ),
+    found: ["row-changed"],
+  },
+  {
+    what: "a checkpoint with other facts of git",
+    damage: () => run("UPDATE session_checkpoints SET git_branch = 'elsewhere' WHERE id = ?", one.id),
+    found: ["row-changed"],
   },
   {
     what: "a wrong message index in the log",
@@ -404,6 +455,7 @@ const lost: readonly Damage[] = [
     what: "a workspace that is gone",
     async damage() {
       await run("UPDATE sessions SET workspace_path = '/gone/for/good'")
+      await run("UPDATE entries SET checksum = NULL, data = replace(data, ?, '/gone/for/good')", travel.workspace)
     },
     found: ["workspace-missing"],
   },

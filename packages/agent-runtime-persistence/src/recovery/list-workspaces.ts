@@ -2,6 +2,7 @@
 import type { Checkpoint, SessionId } from "@ku0/agent-runtime-core"
 import { isKeepupError } from "@ku0/agent-runtime-core"
 import type { Store } from "../store/open-store.js"
+import { isAsWritten } from "../store/row-checksum.js"
 import { toCheckpoint } from "../store/rows.js"
 import { listLost } from "./derive-session.js"
 
@@ -15,7 +16,7 @@ export interface SnapshotRow {
 export interface KnownWorkspace {
   readonly path: string
   readonly rows: readonly SnapshotRow[]
-  /** Checkpoints whose rows were lost: their snapshots are the last that is left of them. */
+  /** Checkpoints whose rows were lost or changed: their snapshots are the last that is left of them. */
   readonly lost: readonly string[]
 }
 
@@ -35,7 +36,8 @@ export async function listWorkspaces(store: Store): Promise<KnownWorkspace[]> {
   )
   for (const { path, ...row } of rows) {
     const checkpoint = readable(() => toCheckpoint(row))
-    if (checkpoint?.snapshot == null) at(path as string).lost.push(row["id"] as string)
+    if (checkpoint?.snapshot == null || !isAsWritten("session_checkpoints", row))
+      at(path as string).lost.push(row["id"] as string)
     else at(path as string).rows.push(pick(checkpoint, checkpoint.snapshot.commit))
   }
   for (const { id, path } of await driver.all("SELECT id, workspace_path AS path FROM sessions")) {

@@ -2,21 +2,22 @@
 import type { SessionId } from "@ku0/agent-runtime-core"
 import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
 import { deriveSession } from "./derive-session.js"
-import type { Finding } from "./finding.js"
+import type { Finding, FindingCode } from "./finding.js"
+
+const rowCodes: readonly FindingCode[] = ["row-changed", "head-wrong", "phase-wrong", "counter-wrong"]
 
 export async function repairRows(context: TimeTravelContext, found: readonly Finding[]): Promise<string[]> {
   const { driver } = context.store.context
   const done: string[] = []
-  const wrong = new Set(
-    found.filter(({ code }) => code === "head-wrong" || code === "phase-wrong" || code === "counter-wrong").map(idOf),
-  )
+  const wrong = new Set(found.filter(({ code, canRepair }) => canRepair && rowCodes.includes(code)).map(idOf))
   // The head first, for those whose log can only then be read to its end.
   for (const { id } of await driver.all("SELECT id FROM sessions")) {
     if (wrong.has(id as string)) done.push(...(await repairSession(context, id as SessionId)))
   }
-  if (found.some(({ code, where }) => code === "counter-wrong" && where.startsWith("checkpoint "))) {
-    done.push(...(await repairMessageIndexes(context)))
-  }
+  const misplaced = found.flatMap(({ code, canRepair, where }) =>
+    code === "counter-wrong" && canRepair ? (/^checkpoint #\S+ \(([^)]+)\)/.exec(where)?.[1] ?? []) : [],
+  )
+  if (misplaced.length > 0) done.push(...(await repairMessageIndexes(context, misplaced)))
   return done
 }
 
@@ -33,6 +34,9 @@ async function repairSession({ store }: TimeTravelContext, id: SessionId): Promi
        WHERE id = ?`,
       [right.headSeq, right.messageCount, right.phase, right.status, right.lastNumber, right.lastNumber, id],
     )
+    for (const [column, value] of Object.entries(right.fixed)) {
+      rows += await tx.run(`UPDATE sessions SET ${column} = ? WHERE id = ?`, [value, id])
+    }
     if (right.checkpoints !== "lost") {
       rows += await tx.run("UPDATE sessions SET checkpoint_count = ? WHERE id = ?", [right.checkpoints, id])
     }
@@ -43,14 +47,17 @@ async function repairSession({ store }: TimeTravelContext, id: SessionId): Promi
     : [`The row of session ${id} was made again from its log.`]
 }
 
-async function repairMessageIndexes({ store }: TimeTravelContext): Promise<string[]> {
-  const changed = await store.context.driver.run(
-    `UPDATE session_checkpoints SET message_index =
-       (SELECT message_index FROM entries WHERE entries.session_id = session_checkpoints.session_id AND seq = entry_seq)
-     WHERE message_index <>
-       (SELECT message_index FROM entries WHERE entries.session_id = session_checkpoints.session_id AND seq = entry_seq
-          AND type = 'checkpoint:created')`,
-  )
+/** Only where the entry was found to be as it was written. */
+async function repairMessageIndexes({ store }: TimeTravelContext, ids: readonly string[]): Promise<string[]> {
+  let changed = 0
+  for (const id of ids) {
+    changed += await store.context.driver.run(
+      `UPDATE session_checkpoints SET message_index =
+         (SELECT message_index FROM entries WHERE entries.session_id = session_checkpoints.session_id AND seq = entry_seq)
+       WHERE id = ?`,
+      [id],
+    )
+  }
   return changed === 0 ? [] : [`The place in the history of ${changed} checkpoint(s) was taken from their entries.`]
 }
 

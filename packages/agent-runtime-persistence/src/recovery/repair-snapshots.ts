@@ -75,7 +75,9 @@ function removeRubbish({ store }: TimeTravelContext, snapshots: SnapshotStore): 
 /** Only from a store that is whole, and never what someone may just be making. */
 async function letGo(context: TimeTravelContext, snapshots: SnapshotStore, known: KnownWorkspace): Promise<string[]> {
   const now = context.store.context.clock.now()
-  const keep = new Set([...known.rows.map(({ id }) => id), ...known.lost])
+  const all = await context.store.context.driver.all("SELECT id FROM session_checkpoints")
+  // whatever workspace their sessions say they are in
+  const keep = new Set([...all.map(({ id }) => id as string), ...known.lost])
   const unowned = listUnowned(snapshots, keep, now)
   if (unowned.length === 0 || !(await snapshots.check()).isSound) return []
   for (const id of snapshots.listCheckpoints().keys()) if (isYoung(id, now)) keep.add(id)

@@ -28,6 +28,7 @@ export interface RepairResult {
 
 const inDatabase: readonly FindingCode[] = [
   "index-damaged",
+  "row-changed",
   "head-wrong",
   "phase-wrong",
   "counter-wrong",
@@ -53,7 +54,8 @@ export async function repairStore(context: TimeTravelContext, options: CheckStor
     done.push(...(await repairRows(context, found)))
     done.push(...(await recover(context)))
   }
-  if (has(inSnapshots)) done.push(...(await repairSnapshots(context, { mayForget: !isDamaged })))
+  const mayForget = !found.some(({ code, severity }) => severity === "error" && !inSnapshots.includes(code))
+  if (has(inSnapshots)) done.push(...(await repairSnapshots(context, { mayForget })))
   const left = await checkStore(context, options)
   return { backup, done: [...done, ...tellTidied(found, left)], left }
 }

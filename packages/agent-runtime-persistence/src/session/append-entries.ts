@@ -17,6 +17,7 @@ import {
   statusOfPhase,
 } from "@ku0/agent-runtime-core"
 import { encodeBlob, putBlob } from "../state/blob-store.js"
+import { checksumOf } from "../store/row-checksum.js"
 import { toEntry, toJson, toSession } from "../store/rows.js"
 import type { SqlRunner, SqlValue } from "../store/sql-driver.js"
 import type { StoreContext } from "../store/store-context.js"
@@ -27,8 +28,8 @@ import { loadEntry } from "./load-entry.js"
 const inlineLimit = 1_000_000
 
 const insertEntry = `INSERT INTO entries
-  (session_id, seq, type, version, data, blob_hash, created_at, message_index, parent_session_id, parent_seq)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  (session_id, seq, type, version, data, blob_hash, created_at, message_index, parent_session_id, parent_seq, checksum)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 /** The answer to whoever names a session that is not there. */
 export function noSession(id: string): KeepupError {
@@ -109,18 +110,9 @@ async function insert(
   }
   const parent = draft.parent ?? null
   const version = draft.version ?? 1
-  await tx.run(insertEntry, [
-    sessionId,
-    seq,
-    type,
-    version,
-    data,
-    blobHash,
-    createdAt,
-    messageIndex,
-    parent?.sessionId ?? null,
-    parent?.seq ?? null,
-  ])
+  const place: SqlValue[] = [messageIndex, parent?.sessionId ?? null, parent?.seq ?? null]
+  const values: SqlValue[] = [sessionId, seq, type, version, data, blobHash, createdAt, ...place]
+  await tx.run(insertEntry, [...values, checksumOf(values)])
   return { sessionId, seq, type, version, data: draft.data, createdAt, messageIndex, parent }
 }
 

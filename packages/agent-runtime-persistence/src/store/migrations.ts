@@ -173,6 +173,13 @@ export const migrations: readonly Migration[] = [
       "CREATE INDEX execution_task_snapshots_by_sequence ON execution_task_snapshots (sequence, task_id)",
     ],
   },
+  {
+    name: "checksums of entries and checkpoints",
+    statements: [
+      "ALTER TABLE entries ADD COLUMN checksum TEXT",
+      "ALTER TABLE session_checkpoints ADD COLUMN checksum TEXT",
+    ],
+  },
 ]
 
 const types = {
