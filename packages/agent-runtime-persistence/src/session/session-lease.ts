@@ -29,6 +29,8 @@ export interface LeasesTogether {
   release(): Promise<void>
 }
 
+/** After a power cut no holder is alive on this machine. What it writes under a lease takes the lease to disk with it. */
+const gone = { durable: false }
 const resourceShape = /^(session|workspace):./s
 
 export function createLeaseStore(context: StoreContext): OpenLeaseStore {
@@ -48,11 +50,12 @@ export function createLeaseStore(context: StoreContext): OpenLeaseStore {
       })
     }
     const self = await ownProcess()
-    const rows = await driver.transaction("lease", async (tx) => {
+    const takeAll = async (tx: SqlRunner) => {
       const taken: LeaseRow[] = []
       for (const resource of resources) taken.push(await takeRow(tx, resource, self, options))
       return taken
-    })
+    }
+    const rows = await driver.transaction("lease", takeAll, gone)
     const leases = rows.map((row) => hold(toLease(row)))
     return { leases, release: () => giveBack(leases) }
   }
@@ -83,7 +86,7 @@ export function createLeaseStore(context: StoreContext): OpenLeaseStore {
     const open = leases.filter((lease) => held.has(lease))
     for (const lease of leases) lease.stop()
     if (open.length === 0) return
-    await driver.transaction("release", async (tx) => {
+    const release = async (tx: SqlRunner) => {
       for (const { resource, number, holder } of open) {
         await tx.run("UPDATE leases SET holder_id = NULL WHERE resource = ? AND number = ? AND holder_id = ?", [
           resource,
@@ -91,7 +94,8 @@ export function createLeaseStore(context: StoreContext): OpenLeaseStore {
           holder.id,
         ])
       }
-    })
+    }
+    await driver.transaction("release", release, gone)
     for (const lease of open) held.delete(lease)
   }
 

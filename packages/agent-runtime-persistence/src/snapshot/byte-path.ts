@@ -12,6 +12,10 @@ let utf8: InstanceType<typeof TextDecoder> | undefined
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII starts at NUL
 const ascii = /^[\x00-\x7f]*$/
 
+export function isAscii(text: string): boolean {
+  return ascii.test(text)
+}
+
 /** An ordinary string as bytes. */
 export function toBytePath(path: string): BytePath {
   return ascii.test(path) ? path : Buffer.from(path, "utf8").toString("latin1")

@@ -62,6 +62,7 @@ export async function capture(
 ): Promise<{ snapshot: Snapshot; state: ScanState } | null> {
   const { step, refs, reader, packFolder } = environment
   if (request.checkpointId !== undefined) checkpointRef(request.checkpointId)
+  reader.refill()
   const latest = refs.read(latestRef)
   const before = latest === undefined ? undefined : await findSnapshotCommit(environment, latest)
   const base = before === undefined ? null : (latest as string)

@@ -1,8 +1,9 @@
 /** Compares the files of a small index with the disk as git would, without starting one. */
 import { createHash } from "node:crypto"
 import { readFileSync, type Stats, statSync } from "node:fs"
-import type { BytePath } from "./byte-path.js"
-import { type IndexEntry, parseIndex } from "./git-index.js"
+import { isKeepupError } from "@ku0/agent-runtime-core"
+import { type BytePath, isAscii } from "./byte-path.js"
+import { visitIndex } from "./git-index.js"
 import { lookAtDisk, type WorkspaceFiles } from "./workspace-files.js"
 
 const emptyBlob = Buffer.from("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391", "hex")
@@ -14,18 +15,41 @@ const emptyBlob = Buffer.from("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391", "hex")
 export function findStale(files: WorkspaceFiles, indexFile: string, mostFiles: number): BytePath[] | undefined {
   const read = readIndex(indexFile, mostFiles)
   if (read === undefined) return undefined
-  const stale: BytePath[] = []
   const { data, second } = read
   const view = new DataView(data.buffer, data.byteOffset, data.length)
-  let folder: { path: BytePath; isReal: boolean } | undefined
-  for (const entry of read.entries) {
-    const slash = entry.path.lastIndexOf("/")
-    const above = slash < 0 ? "" : entry.path.slice(0, slash)
-    if (folder?.path !== above) folder = { path: above, isReal: files.isRealFolder(above) }
-    const stat = folder.isReal ? lookAtDisk(files.resolve(entry.path)) : undefined
-    if (stat === undefined || !isSame(entry, view, stat, second)) stale.push(entry.path)
+  const stale: BytePath[] = []
+  let isPlain = true
+  let folder = enter(files, "")
+  function compare(path: BytePath, at: number, mode: number, flags: number): void {
+    if (!isPlain || isUnusual(flags, mode)) {
+      isPlain = false
+      return
+    }
+    const slash = path.lastIndexOf("/")
+    const above = slash < 0 ? "" : path.slice(0, slash)
+    if (folder.path !== above) folder = enter(files, above)
+    const stat = folder.isReal ? lookAtDisk(resolve(path, slash + 1)) : undefined
+    if (stat === undefined || !isSame(data, at, mode, view, stat, second)) stale.push(path)
   }
-  return stale
+
+  /** Most files lie beside one another, and have plain names. */
+  function resolve(path: BytePath, nameAt: number): string | Buffer {
+    const name = path.slice(nameAt)
+    return folder.start === undefined || !isAscii(name) ? files.resolve(path) : folder.start + name
+  }
+
+  try {
+    const { isSplit, isSparse } = visitIndex(data, compare)
+    return isPlain && !isSplit && !isSparse ? stale : undefined
+  } catch (error) {
+    if (isKeepupError(error)) return undefined
+    throw error
+  }
+}
+
+function enter(files: WorkspaceFiles, path: BytePath) {
+  const start = files.resolve(path)
+  return { path, isReal: files.isRealFolder(path), start: typeof start === "string" ? `${start}/` : undefined }
 }
 
 function readIndex(indexFile: string, mostFiles: number) {
@@ -35,20 +59,19 @@ function readIndex(indexFile: string, mostFiles: number) {
     if (data.length < 32 || data.readUInt32BE(8) > mostFiles) return undefined
     const end = data.length - 20
     if (createHash("sha1").update(data.subarray(0, end)).digest().compare(data, end) !== 0) return undefined
-    const { entries, isSplit, isSparse } = parseIndex(data)
-    return isSplit || isSparse || entries.some(isUnusual) ? undefined : { data, entries, second }
+    return { data, second }
   } catch {
     return undefined
   }
 }
 
 /** Whether more is said than the length of the name. */
-function isUnusual({ flags, mode }: IndexEntry): boolean {
+function isUnusual(flags: number, mode: number): boolean {
   return (flags & ~0xfff) !== 0 || (mode !== 0o100644 && mode !== 0o100755 && mode !== 0o120000)
 }
 
 /** Times to the nanosecond where the index has them; a file as young as the index may have changed after it. */
-function isSame({ bytes, at, mode }: IndexEntry, view: DataView, stat: Stats, indexSecond: number): boolean {
+function isSame(bytes: Buffer, at: number, mode: number, view: DataView, stat: Stats, indexSecond: number): boolean {
   const changed = view.getUint32(at)
   const modified = view.getUint32(at + 8)
   if (changed >= indexSecond || modified >= indexSecond) return false

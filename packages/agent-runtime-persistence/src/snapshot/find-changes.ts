@@ -110,15 +110,14 @@ function walkOptions(context: ScanContext, askKnown: boolean) {
   }
 }
 
-/** Up to so many files are compared here; then a git is faster. In a repository, where the first is under way, sooner. */
-const fewFiles = { inRepository: 300, elsewhere: 1500 }
+/** Up to so many files are compared here; then a git is faster. */
+const fewFiles = 1500
 
 function listOwnStale(context: ScanContext): BytePath[] | Promise<BytePath[]> {
-  const { state, store, files, repository } = context
+  const { state, store, files } = context
   if (state.indexFile === null) return []
   const indexFile = join(store, state.indexFile)
-  const few = repository === undefined ? fewFiles.elsewhere : fewFiles.inRepository
-  return findStale(files, indexFile, few) ?? listStale(context, indexFile, "")
+  return findStale(files, indexFile, fewFiles) ?? listStale(context, indexFile, "")
 }
 
 /**

@@ -25,8 +25,10 @@ export interface ObjectReader {
   keepTree(id: string, data: Buffer): void
   /** Remembers a copy of an object that is about to be written, for a while, and if it is small. */
   keep(id: string, type: ObjectType, data: Buffer): void
-  /** What was about to be written was not. */
+  /** What was about to be written was not, or must be seen on disk. */
   forgetKept(): void
+  /** A few are read without git again. Call where work begins that others wait for. */
+  refill(): void
   /** Sees from now on what changed underneath: other places to borrow from, objects that are gone. */
   renew(): void
   close(): void
@@ -88,9 +90,15 @@ export function createObjectReader(git: Git, packFolder: string): ObjectReader {
   async function find(id: string): Promise<Answer | undefined> {
     const known = kept.get(id)
     if (known !== undefined) return known
-    const isRunning = current !== undefined && !current.hasEnded
-    const here = isRunning || readHere++ >= fewObjects ? undefined : packs.find(id)
+    const here = readHere++ >= fewObjects ? undefined : packs.find(id)
     return here ?? (await ask(id, true))
+  }
+
+  /** Whoever asks what a few objects are is about to read them. */
+  async function findAndKeep(id: string): Promise<Answer | undefined> {
+    const found = await find(id)
+    if (found !== undefined && !kept.has(id)) keep(id, found.type, found.data)
+    return found
   }
 
   async function get(id: string, type: ObjectType): Promise<Buffer> {
@@ -128,6 +136,7 @@ export function createObjectReader(git: Git, packFolder: string): ObjectReader {
     find,
     get,
     async describe(ids) {
+      if (ids.length <= fewObjects) return Promise.all(ids.map(findAndKeep))
       if (ids.length < manyIds) return Promise.all(ids.map((id) => ask(id, false)))
       const { stdout } = await git.run(["cat-file", "--batch-check=%(objecttype) %(objectsize)", "--buffer"], {
         input: ids.map((id) => `${id}\n`).join(""),
@@ -150,6 +159,9 @@ export function createObjectReader(git: Git, packFolder: string): ObjectReader {
     keepTree,
     keep,
     forgetKept,
+    refill() {
+      readHere = 0
+    },
     renew() {
       current?.end()
       current = undefined
@@ -160,6 +172,8 @@ export function createObjectReader(git: Git, packFolder: string): ObjectReader {
     close() {
       current?.kill()
       current = undefined
+      forgetTrees()
+      forgetKept()
     },
   }
 }

@@ -11,11 +11,9 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  rename,
   rmdirSync,
   rmSync,
   symlinkSync,
-  unlink,
   writeFile,
   writeSync,
 } from "node:fs"
@@ -24,6 +22,7 @@ import { KeepupError } from "@ku0/agent-runtime-core"
 import { type BytePath, displayPath, foldersAbove, parentOf } from "./byte-path.js"
 import { type FileStat, isSettled } from "./file-stat.js"
 import { objectId } from "./git-objects.js"
+import { canHold, changeBeside, changeHeld, type HeldFiles, type NameChange } from "./held-files.js"
 import type { RestoreWork } from "./restore-plan.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import type { FileEntry } from "./trees.js"
@@ -41,6 +40,8 @@ export interface RestoreWatch {
   readonly onTouch?: () => void
   /** Stops it before that, and its reason is thrown; from then on it is finished. */
   readonly signal?: AbortSignal | undefined
+  /** Keeps what is replaced or removed, until the caller lets go of it. */
+  readonly held: HeldFiles
 }
 
 const atOnce = 16
@@ -54,7 +55,7 @@ export async function applyRestoreWork(
   work: RestoreWork,
   stagingName: string,
   noted: Promise<void>,
-  { onTouch, signal }: RestoreWatch,
+  { onTouch, signal, held }: RestoreWatch,
 ): Promise<AppliedRestore> {
   const { files, step } = environment
   files.refresh()
@@ -80,7 +81,8 @@ export async function applyRestoreWork(
     step("restore:delete")
     onTouch?.()
     const touched = new Set<BytePath>()
-    await inPool(deletes, ({ path }) => remove(environment, path, touched))
+    const change = canHold(writes.length + deletes.length) ? changeHeld(held) : changeBeside
+    await inPool(deletes, ({ path }) => remove(environment, path, touched, change))
     step("restore:folders")
     removeEmptyFolders(
       environment,
@@ -90,7 +92,7 @@ export async function applyRestoreWork(
     )
     step("restore:rename")
     await inPool(writes, async (write, i) => {
-      const reason = await place(environment, `${stagingName}/${i}`, write.path, touched)
+      const reason = await place(environment, `${stagingName}/${i}`, write.path, touched, change)
       if (reason !== undefined) failed.push({ path: displayPath(write.path), reason })
       if (i % 64 === 0) step("restore:renaming")
     })
@@ -104,6 +106,7 @@ export async function applyRestoreWork(
       await makeDurable(descriptor).finally(() => closeSync(descriptor))
     })
   } finally {
+    held.hold(staging)
     removeStaging(staging)
   }
   step("restore:verify")
@@ -219,8 +222,6 @@ async function stageFile(
 }
 
 const makeDurable = promisify(fsync)
-const moveOver = promisify(rename)
-const takeAway = promisify(unlink)
 const writeBeside = promisify(writeFile) as (descriptor: number, data: Buffer) => Promise<void>
 const largeFile = 256 << 10
 
@@ -237,9 +238,14 @@ function permissions({ files }: SnapshotEnvironment, path: BytePath, entry: File
   return entry.mode === "100755" ? plain | ((plain & 0o444) >> 2) | 0o100 : plain
 }
 
-async function remove({ files }: SnapshotEnvironment, path: BytePath, touched: Set<BytePath>): Promise<void> {
+async function remove(
+  { files }: SnapshotEnvironment,
+  path: BytePath,
+  touched: Set<BytePath>,
+  change: NameChange,
+): Promise<void> {
   try {
-    await takeAway(files.resolve(path))
+    await change.remove(files.resolve(path))
     touched.add(parentOf(path))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
@@ -274,6 +280,7 @@ async function place(
   from: BytePath,
   to: BytePath,
   touched: Set<BytePath>,
+  change: NameChange,
 ): Promise<string | undefined> {
   const { files } = environment
   if (!makeFolders(environment, parentOf(to), touched)) return "blocked"
@@ -282,7 +289,7 @@ async function place(
     if (readdirSync(target).length > 0) return "blocked"
     rmdirSync(target)
   }
-  await moveOver(files.resolve(from), target)
+  await change.move(files.resolve(from), target)
   touched.add(parentOf(to))
   return undefined
 }

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { removeFile, replaceFile, syncAll, syncFolder } from "./durable-file.js"
+import type { HeldFiles } from "./held-files.js"
 
 export interface RestoreJournal {
   readonly id: string
@@ -25,9 +26,11 @@ export async function writeJournal(store: string, journal: RestoreJournal): Prom
 }
 
 /** Gone for good when it returns: a note that came back after a power cut would settle the restore once more. */
-export function removeJournal(store: string, id: string): void {
+export function removeJournal(store: string, id: string, held?: HeldFiles): void {
   const folder = join(store, "restores")
-  removeFile(join(folder, `${id}.json`))
+  const file = join(folder, `${id}.json`)
+  held?.hold(file)
+  removeFile(file)
   syncFolder(folder)
 }
 

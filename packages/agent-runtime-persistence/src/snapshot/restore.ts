@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto"
 import { KeepupError, type Snapshot } from "@ku0/agent-runtime-core"
 import { type BytePath, displayPath } from "./byte-path.js"
+import { createHeldFiles, type HeldFiles } from "./held-files.js"
 import { type AppliedRestore, applyRestoreWork, type RestoreWatch, removeStaging } from "./restore-apply.js"
 import { type RestoreJournal, removeJournal, stagingName, writeJournal } from "./restore-journal.js"
 import { type PlanOptions, planRestoreWork, type RestoreWork } from "./restore-plan.js"
@@ -56,6 +57,7 @@ export async function prepareRestore(
   const { environment } = session
   const target = await findCommit(environment, commit)
   let safety = await takeSafety(session, options, [])
+  environment.reader.refill()
   let plan = await planRestoreWork(environment, { ...options, target, safety: safety.commit })
   // Files that are there, but that a rule keeps out of snapshots, must be held too before they are overwritten.
   const strangers = plan.writes.filter(({ path, before }) => before === undefined && isThere(environment, path))
@@ -93,11 +95,16 @@ export async function applyRestore(
     isTouched = true
   }
   const { signal } = options
-  const applied = await applyNoted(session, plan, id, noted, { onTouch, signal }).catch((error) => {
-    if (!isTouched) removeJournal(store, id) // nothing was changed: there is nothing to finish
-    throw error
-  })
-  return await closeNote(session, id, { ...applied, plan, safety }, options)
+  const held = createHeldFiles()
+  try {
+    const applied = await applyNoted(session, plan, id, noted, { onTouch, signal, held }).catch((error) => {
+      if (!isTouched) removeJournal(store, id, held) // nothing was changed: there is nothing to finish
+      throw error
+    })
+    return await closeNote(session, id, { ...applied, plan, safety }, options, held)
+  } finally {
+    held.letGo()
+  }
 }
 
 /** `noted` resolves when the note is on disk. */
@@ -106,16 +113,22 @@ function applyNoted(
   plan: RestoreWork,
   id: string,
   noted: Promise<void>,
-  watch: RestoreWatch = {},
+  watch: RestoreWatch,
 ): Promise<AppliedRestore> {
   session.touch([...plan.writes, ...plan.deletes].map(({ path }) => path))
   session.touch([...plan.makeFolders, ...plan.removeFolders])
   return applyRestoreWork(session.environment, plan, stagingName(id), noted, watch)
 }
 
-async function closeNote({ environment }: StoreSession, id: string, outcome: RestoreOutcome, hooks: RestoreHooks) {
+async function closeNote(
+  { environment }: StoreSession,
+  id: string,
+  outcome: RestoreOutcome,
+  hooks: RestoreHooks,
+  held: HeldFiles,
+) {
   await hooks.onApplied?.(outcome)
-  removeJournal(environment.store, id)
+  removeJournal(environment.store, id, held)
   return outcome
 }
 
@@ -137,8 +150,13 @@ export async function settleRestore(
     between: [journal.safety, journal.target],
     ...(journal.paths === undefined ? {} : { paths: journal.paths }),
   })
-  const applied = await applyNoted(session, prepared.plan, journal.id, Promise.resolve())
-  return await closeNote(session, journal.id, { ...applied, ...prepared }, hooks)
+  const held = createHeldFiles()
+  try {
+    const applied = await applyNoted(session, prepared.plan, journal.id, Promise.resolve(), { held })
+    return await closeNote(session, journal.id, { ...applied, ...prepared }, hooks, held)
+  } finally {
+    held.letGo()
+  }
 }
 
 async function takeSafety(

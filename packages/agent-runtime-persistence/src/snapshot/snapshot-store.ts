@@ -199,6 +199,7 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
     },
     async check() {
       await background
+      environment.reader.forgetKept()
       return tidyLock.hold(() => checkStore(environment))
     },
     async repair() {

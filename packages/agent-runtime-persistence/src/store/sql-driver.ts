@@ -20,10 +20,22 @@ export interface SqlDriver extends SqlRunner {
    * Runs `work` in one transaction that holds the right to write from its start. `work` must await nothing but `tx`.
    * When the promise resolves, the changes are on disk; when it rejects, there are none.
    */
-  transaction<Result>(name: string, work: (tx: SqlRunner) => Promise<Result>): Promise<Result>
+  transaction<Result>(
+    name: string,
+    work: (tx: SqlRunner) => Promise<Result>,
+    options?: TransactionOptions,
+  ): Promise<Result>
   /** A SELECT of `now`, in milliseconds since 1970, by the clock all users of this database share, if there is one. */
   readonly selectNow: string | undefined
   close(): Promise<void>
+}
+
+export interface TransactionOptions {
+  /**
+   * False for what means nothing after a power cut: the disk may be given it later, at the latest with the next
+   * transaction that is durable. A killed process loses nothing either way. Default true.
+   */
+  readonly durable?: boolean
 }
 
 /** Called at every named step, so that tests can end the process there. Must not throw. */

@@ -91,6 +91,16 @@ export function openSqliteDriver(options: OpenSqliteOptions): SqliteDriver {
     throw lostPlace(path, loss, isAlone && emptyLog(database))
   }
 
+  /** In a write-ahead log, whatever is synced takes all that was written before with it. */
+  async function inShortTransaction<Result>(name: string, work: (tx: SqlRunner) => Promise<Result>): Promise<Result> {
+    database.exec("PRAGMA synchronous = NORMAL")
+    try {
+      return await inTransaction(name, work)
+    } finally {
+      if (isOpen) database.exec("PRAGMA synchronous = FULL")
+    }
+  }
+
   async function inTransaction<Result>(name: string, work: (tx: SqlRunner) => Promise<Result>): Promise<Result> {
     await patient(() => database.exec("BEGIN IMMEDIATE"))
     if (isClaimed) place?.noteLog()
@@ -116,7 +126,8 @@ export function openSqliteDriver(options: OpenSqliteOptions): SqliteDriver {
     all: (sql, params = []) => queue.run(() => patient(() => allRows(sql, params))),
     get: (sql, params = []) => queue.run(() => patient(() => firstRow(sql, params))),
     run: (sql, params = []) => queue.run(() => patient(() => change(sql, params))),
-    transaction: (name, work) => queue.run(() => inTransaction(name, work)),
+    transaction: (name, work, { durable = true } = {}) =>
+      queue.run(() => (durable || !isClaimed ? inTransaction(name, work) : inShortTransaction(name, work))),
     exec: (sql) => guard(() => database.exec(sql)),
     claim() {
       if (isFile) for (const each of filesOf(path)) tightenMode(each)

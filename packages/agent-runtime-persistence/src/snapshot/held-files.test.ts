@@ -1,0 +1,50 @@
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, unlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, expect, it, vi } from "vitest"
+import { canHold, createHeldFiles } from "./held-files.js"
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "keepup-held-"))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Files of the test's folder that this process has open. */
+function listOpen(): string[] {
+  const links = readdirSync("/proc/self/fd").map((name) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${name}`)
+    } catch {
+      return "" // closed meanwhile
+    }
+  })
+  return links.filter((path) => path.startsWith(folder))
+}
+
+it.runIf(process.platform === "linux")("keeps a removed file until it is let go", async () => {
+  const held = createHeldFiles()
+  const file = join(folder, "file")
+  writeFileSync(file, "content")
+  held.hold(file)
+  unlinkSync(file)
+  expect(listOpen()).toEqual([`${file} (deleted)`])
+  held.letGo()
+  held.letGo()
+  await vi.waitFor(() => expect(listOpen()).toEqual([]))
+})
+
+it.runIf(process.platform === "linux")("holds a few, and never what is not there", () => {
+  const held = createHeldFiles()
+  held.hold(join(folder, "absent"))
+  expect(listOpen()).toEqual([])
+  for (let i = 0; i < 300; i++) {
+    writeFileSync(join(folder, `${i}`), "")
+    held.hold(join(folder, `${i}`))
+  }
+  const open = listOpen().length
+  expect(open).toBeLessThan(300)
+  expect(canHold(open)).toBe(true)
+  expect(canHold(300)).toBe(false)
+  held.letGo()
+})
