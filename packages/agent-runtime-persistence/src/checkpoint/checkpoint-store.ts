@@ -234,6 +234,7 @@ async function refuseTakenName(tx: SqlRunner, sessionId: SessionId, name: string
 /** A name for a new checkpoint: one that can be written again, and that means no other one. */
 export function parseNewName(name: string): string {
   const clean = parseCheckpointName(name)
+  if (/[\p{Cc}\p{Zl}\p{Zp}\p{Surrogate}]/u.test(name.trim())) throw notAName(name)
   const what = /^[0-9]+$/.test(clean) ? "the number of a checkpoint" : isWholeId(clean) ? "an id" : undefined
   if (what === undefined) return clean
   throw new KeepupError("INVALID_INPUT", `Not a name for a checkpoint: ${JSON.stringify(name)} means ${what}.`, {
@@ -251,7 +252,12 @@ export function parseCheckpointName(name: string): string {
   const isBad =
     clean === "" || clean.length > 200 || clean === "latest" || clean.startsWith("#") || /\p{Cc}/u.test(clean)
   if (!isBad) return clean
-  throw new KeepupError("INVALID_INPUT", `Not a name for a checkpoint: ${JSON.stringify(name)}.`, {
+  throw notAName(name)
+}
+
+function notAName(name: string): KeepupError {
+  const shown = JSON.stringify(name.length > 80 ? `${name.slice(0, 79)}…` : name)
+  return new KeepupError("INVALID_INPUT", `Not a name for a checkpoint: ${shown}.`, {
     hint: "Use 1 to 200 characters on one line, not `latest`, and no # in front.",
   })
 }

@@ -96,8 +96,18 @@ export function describeCheckpoints(fixture: StoreFixture): void {
         /#1/,
       )
       expect((await store.sessions.get(one.id)).messageCount).toBe(0)
-      for (const name of ["", "latest", "#1", "a\nb", "x".repeat(201)]) {
-        await expectCode(store.checkpoints.create({ sessionId: one.id, trigger: "manual", name }), "INVALID_INPUT")
+      const odd = ["a\nb", "a\0b", "a\u009bb", "a\u2028b", "a\ud800"]
+      for (const name of ["", "  ", "latest", " latest ", "#1", "3", "x".repeat(201), "x".repeat(10_000), ...odd]) {
+        const words = /^Not a name for a checkpoint: .{2,120}$/su
+        await expectCode(
+          store.checkpoints.create({ sessionId: one.id, trigger: "manual", name }),
+          "INVALID_INPUT",
+          words,
+        )
+      }
+      for (const name of ["../../x", "__proto__", "-rf", "a'b;--", "Ü 😀", "1e3", "LATEST"]) {
+        const { number } = await store.checkpoints.create({ sessionId: one.id, trigger: "manual", name })
+        expect((await store.checkpoints.resolve(one.id, name)).number).toBe(number)
       }
       await expectCode(store.checkpoints.create({ sessionId: one.id, trigger: "whim" as never }), "INVALID_INPUT")
       await expectCode(store.checkpoints.create({ sessionId: "nobody" as SessionId, trigger: "manual" }), "NOT_FOUND")
