@@ -25,7 +25,7 @@ async function makeSession() {
 }
 
 async function open(): Promise<OpenLog> {
-  const log = await openLog(file)
+  const log = await openLog(`sqlite:${file}`)
   if (log === undefined) throw new Error("The log could not be opened.")
   return log
 }
@@ -86,8 +86,10 @@ it("refuses what the whole store refuses: an unknown session, an event that can'
 })
 
 it("leaves a file alone that is not there, of another program, of an older or of a newer keepup", async () => {
-  expect(await openLog(file)).toBeUndefined()
+  expect(await openLog(`sqlite:${file}`)).toBeUndefined()
   expect(existsSync(file)).toBe(false)
+  for (const url of ["memory:", "postgres://nobody@localhost/none", "keepup.db"])
+    expect(await openLog(url)).toBeUndefined()
   const databases = {
     "empty.db": "",
     "other.db": "CREATE TABLE notes (text)",
@@ -99,7 +101,7 @@ it("leaves a file alone that is not there, of another program, of an older or of
     database.exec(sql)
     database.close()
     const before = readFileSync(folder.file(name))
-    expect(await openLog(folder.file(name))).toBeUndefined()
+    expect(await openLog(`sqlite:${folder.file(name)}`)).toBeUndefined()
     expect(readFileSync(folder.file(name))).toEqual(before)
   }
   expect(readdirSync(folder.path).sort()).toEqual(Object.keys(databases).sort())

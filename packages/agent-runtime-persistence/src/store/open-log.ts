@@ -11,6 +11,7 @@ import { createSessionStore } from "../session/session-store.js"
 import { fillRandom } from "./lazy-crypto.js"
 import { isNewest } from "./migrate.js"
 import type { OpenStoreOptions, Store } from "./open-store.js"
+import { findSqlitePath } from "./sqlite-address.js"
 import { openSqliteDriver } from "./sqlite-driver.js"
 import type { StoreContext } from "./store-context.js"
 
@@ -26,11 +27,12 @@ export type OpenLogOptions = Pick<OpenStoreOptions, "clock" | "host" | "busyTime
 const logPages = 250
 
 /**
- * `undefined` where the file is not there, or is not a database of ours with the newest schema: then `openStore` makes
- * it so, or says what is wrong. The path is that of an SQLite file; other databases take longer to reach than to open.
+ * `undefined` where the address is not that of an SQLite file, the file is not there, or it is not a database of ours
+ * with the newest schema: then `openStore` makes it so, or says what is wrong.
  */
-export async function openLog(path: string, options: OpenLogOptions = {}): Promise<OpenLog | undefined> {
-  if (!existsSync(path)) return undefined
+export async function openLog(url: string, options: OpenLogOptions = {}): Promise<OpenLog | undefined> {
+  const path = findSqlitePath(url)
+  if (path === undefined || !existsSync(path)) return undefined
   const onStep = options.onStep ?? (() => undefined)
   const driver = openSqliteDriver({ path, busyTimeoutMs: options.busyTimeoutMs ?? 10_000, onStep })
   try {
@@ -49,7 +51,10 @@ export async function openLog(path: string, options: OpenLogOptions = {}): Promi
     driver,
     clock,
     ids: createIdSource(clock, fillRandom),
-    host: options.host ?? hostIdentity(),
+    // asked for when a lease must be judged, which is seldom
+    get host() {
+      return options.host ?? hostIdentity()
+    },
     onStep,
     onAppended: new Set(),
   }

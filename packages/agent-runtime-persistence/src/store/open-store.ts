@@ -19,6 +19,7 @@ import { createStateStore } from "../state/state-store.js"
 import { fillRandom } from "./lazy-crypto.js"
 import { migratePostgres, migrateSqlite } from "./migrate.js"
 import type { SqlDriver, StepProbe } from "./sql-driver.js"
+import { findSqlitePath } from "./sqlite-address.js"
 import { openSqliteDriver } from "./sqlite-driver.js"
 import type { StoreContext } from "./store-context.js"
 
@@ -93,8 +94,8 @@ async function openDriver(url: string, options: OpenStoreOptions, onStep: StepPr
     const driver = await openPostgresDriver({ url, onStep, connections: options.connections ?? 4 })
     return await ready("postgres", driver, () => migratePostgres(driver))
   }
-  const path = url === "memory:" ? ":memory:" : /^sqlite:(?:\/\/)?(.+)$/s.exec(url)?.[1]
-  if (path === undefined || path.includes("\0") || path.endsWith("/")) {
+  const path = findSqlitePath(url)
+  if (path === undefined) {
     throw new KeepupError("INVALID_INPUT", `Not the address of a store: ${JSON.stringify(withoutSecrets(url))}.`, {
       hint: "Use sqlite:PATH, postgres://user:password@host/database, or memory:.",
     })
