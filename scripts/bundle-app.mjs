@@ -44,6 +44,7 @@ export async function bundleApp(member) {
   const results = await Promise.all([
     oneFile([{ in: source, out: basename(output, ".cjs") }], [elsewhere({ "./run-main.js": "main" })]),
     oneFile([{ in: "src/run-main.ts", out: "program" }], [elsewhere(apart), screenElsewhere(), directImports()]),
+    oneFile([{ in: "src/quick.ts", out: "quick-program" }], [elsewhere(apart), directImports()]),
     bundleScreen(common),
     ...Object.entries(apart).map(([name, out]) => splitFile(common, folder, name, out)),
   ])
@@ -53,13 +54,14 @@ export async function bundleApp(member) {
     .flatMap(({ outputFiles }) => outputFiles)
     .map(({ path, text }) => {
       const code = path.endsWith(".mjs") ? text : toAscii(withLateModules(withScreen(text)))
-      writeFileSync(path, basename(path) === "program.cjs" ? asFunction(code) : code)
+      writeFileSync(path, path.endsWith("program.cjs") ? asFunction(code) : code)
       return path
     })
   chmodSync(resolve(folder, output), 0o755)
   copyPage(await page, join(dist, "page"))
-  copyFileSync(join(root, "scripts/load-program.cjs"), join(dist, "main.cjs"))
-  return [...written, join(dist, "main.cjs"), ...warmUp(dist)]
+  const loaders = ["main.cjs", "quick.cjs"].map((name) => join(dist, name))
+  for (const loader of loaders) copyFileSync(join(root, "scripts/load-program.cjs"), loader)
+  return [...written, ...loaders, ...warmUp(dist)]
 }
 
 /** The page lies beside the server that serves it. */
@@ -77,7 +79,9 @@ function warmUp(dist) {
     encoding: "utf8",
   })
   if (status !== 0) throw new Error(`The program could not be warmed up: ${stderr}`)
-  return ["program", "lists", "create"].map((name) => join(dist, `${name}-${process.versions.v8}.cache`))
+  return ["program", "lists", "create", "quick-program"].map((name) =>
+    join(dist, `${name}-${process.versions.v8}.cache`),
+  )
 }
 
 /** A package in files of its own, each loaded when it is needed. esbuild splits ES modules only; the rest is one step more. */

@@ -1,22 +1,28 @@
 /**
- * Becomes dist/main.cjs: loads the program beside it, with what V8 made of it when it was built, if this is the same
- * V8. That saves compiling, which is most of a start.
+ * Becomes dist/main.cjs, which loads program.cjs, and dist/quick.cjs, which loads quick-program.cjs: with what V8 made
+ * of it when it was built, if this is the same V8. That saves compiling, which is most of a start.
  */
 const { readFileSync } = require("node:fs")
-const { join } = require("node:path")
+const { basename, join } = require("node:path")
 const { Script } = require("node:vm")
 
-const file = join(__dirname, "program.cjs")
+const isMain = basename(__filename) === "main.cjs"
+const file = join(__dirname, isMain ? "program.cjs" : basename(__filename).replace(".cjs", "-program.cjs"))
 
 function readCache() {
   try {
-    // what one of these needs is less to read than what all commands need
-    const words = process.argv.slice(2, 5)
-    const name = words.includes("list") ? "lists" : words.includes("create") ? "create" : "program"
-    return readFileSync(join(__dirname, `${name}-${process.versions.v8}.cache`))
+    return readFileSync(
+      join(__dirname, `${isMain ? cacheName() : basename(file, ".cjs")}-${process.versions.v8}.cache`),
+    )
   } catch {
     return undefined // built with another Node: the program is compiled as any other
   }
+}
+
+/** What one of these needs is less to read than what all commands need. */
+function cacheName() {
+  const words = process.argv.slice(2, 5)
+  return words.includes("list") ? "lists" : words.includes("create") ? "create" : "program"
 }
 
 function load(cachedData) {

@@ -1,6 +1,7 @@
 /**
  * Runs commands of a built program and writes V8's code caches beside it: `node warm-up.cjs DIST`. One holds what lists
- * need, one what a checkpoint needs, which is less to read at their start; the other what all of the commands here need.
+ * need, one what a checkpoint needs, which is less to read at their start; one what all of the commands here need, and
+ * one what is loaded instead of the program to append an entry.
  */
 const { spawnSync } = require("node:child_process")
 const { mkdtempSync, rmSync, writeFileSync } = require("node:fs")
@@ -23,6 +24,21 @@ async function run(folder, commands, name) {
     if (process.exitCode) throw new Error(`keepup ${words} ended with ${process.exitCode}`)
   }
   process.stdout.write = write
+  keep(script, name)
+}
+
+async function append(folder) {
+  process.env.KEEPUP_WARM_UP = "1"
+  const { script, program } = require(join(dist, "quick.cjs"))
+  const { openLog, placesIn } = program
+  const { db } = placesIn(`${folder}-state`, { storage: "user", workspacePath: folder })
+  const store = await openLog(db)
+  const [session] = await store.sessions.list({ limit: 1 })
+  await store.log.append(session.id, [{ type: "agent:spawned", data: { agentType: "warm-up" } }])
+  keep(script, "quick-program")
+}
+
+function keep(script, name) {
   writeFileSync(join(dist, `${name}-${process.versions.v8}.cache`), script.createCachedData())
 }
 
@@ -33,7 +49,7 @@ async function warmUp() {
     spawnSync("git", ["init", "-q"], { cwd: folder })
     await run(folder, all, "program")
     writeFileSync(join(folder, "a.txt"), "two\n")
-    for (const name of Object.keys(parts)) {
+    for (const name of [...Object.keys(parts), "quick"]) {
       // a process of its own: what this one has compiled would be part of it
       const { status, stderr } = spawnSync(node, [self, dist, folder, name], { encoding: "utf8" })
       if (status !== 0) throw new Error(`${name} could not be warmed up: ${stderr}`)
@@ -44,4 +60,5 @@ async function warmUp() {
 }
 
 if (given === undefined) warmUp()
+else if (which === "quick") append(given)
 else run(given, parts[which], which)

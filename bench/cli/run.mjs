@@ -3,9 +3,10 @@ import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 import { repository } from "../harness/build.mjs"
 import { create } from "./create.mjs"
+import { hook } from "./hook.mjs"
 import { start } from "./start.mjs"
 
-const parts = { start, create }
+const parts = { start, create, hook }
 
 export async function run(context) {
   const built = spawnSync(process.execPath, [join(repository, "scripts/build.mjs"), "keepup", "--bundle"], {

@@ -3,9 +3,9 @@ import { limit } from "./create.mjs"
 
 const divide = (above, below) => (above === undefined || below === undefined ? null : above / below)
 
-export function cliTargets({ start, create }) {
-  if (!start && !create) return []
-  const against = (name) => divide(start?.[name]?.wall.median, start?.["node -e 0"]?.wall.median)
+export function cliTargets({ start, create, hook }) {
+  if (!start && !create && !hook) return []
+  const against = (name, rows = start) => divide(rows?.[name]?.wall.median, rows?.["node -e 0"]?.wall.median)
   const lines = [
     {
       what: "keepup --version, against node -e 0",
@@ -18,6 +18,12 @@ export function cliTargets({ start, create }) {
       limit: "at most 2 x",
       atMost: 2,
       value: against("keepup checkpoint list"),
+    },
+    {
+      what: "a hook: append an entry and answer, against node -e 0",
+      limit: "at most 1.3 x",
+      atMost: 1.3,
+      value: against("append and answer", hook),
     },
   ]
   for (const where of ["in git", "without git"]) {
