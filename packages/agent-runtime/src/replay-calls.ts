@@ -9,6 +9,8 @@ import {
   createWorkspace,
   describeToolError,
 } from "@ku0/agent-runtime-execution"
+import { containCommands } from "./contain-commands.js"
+import { comparePictures, type FolderPicture, takeFolderPicture } from "./folder-picture.js"
 import type { Runtime } from "./open-runtime.js"
 
 /** A call that can reach outside of the scratch copy, as it would run there. */
@@ -16,6 +18,8 @@ export interface OutsideCall {
   readonly callId: string
   readonly name: string
   readonly arguments: unknown
+  /** Whether there is a wall between it and the workspace, so that it can't touch that. */
+  readonly isContained: boolean
 }
 
 export interface CallDifference {
@@ -39,12 +43,21 @@ export interface CreateCallReplayOptions {
   /** The copy, without links in its path. */
   readonly scratch: string
   readonly approve?: (call: OutsideCall) => boolean | Promise<boolean>
+  /** A folder for the wall around commands. */
+  readonly wallFolder: string
+  readonly runUncontained?: boolean
   readonly signal: AbortSignal
 }
 
 export interface CallReplay {
   hear(entry: Entry): Promise<void>
-  end(): Promise<{ calls: number; differences: CallDifference[]; skipped: SkippedCall[] }>
+  end(): Promise<{
+    calls: number
+    differences: CallDifference[]
+    skipped: SkippedCall[]
+    /** Files of the workspace that changed since the first command ran. */
+    workspaceChanges: string[]
+  }>
 }
 
 const spawnTool = "spawn_agent"
@@ -54,6 +67,9 @@ export async function createCallReplay(runtime: Runtime, options: CreateCallRepl
   const { scratch, signal, at } = options
   const { store } = runtime
   const { toScratch, toRecord } = await mapPaths(options)
+  const env = toScratch(definedOnly(runtime.environment))
+  const launcher = options.approve && (await buildWall(runtime, options))
+  let before: FolderPicture | undefined
   const state = await store.state.get(at)
   const begunBefore = new Set((await store.log.fold(at)).openToolCalls.map(({ id }) => id))
   const tracker = createFileContextTracker({ workspacePath: scratch, state: state["fileContext"], watch: false })
@@ -78,7 +94,8 @@ export async function createCallReplay(runtime: Runtime, options: CreateCallRepl
       workspace: createWorkspace({ workspacePath: scratch, protectedPaths: [runtime.stateDirectory] }),
       context: tracker.getHandle(sessionId),
       todo: createTodoList(sessionId === at.sessionId ? state["todo"] : undefined),
-      env: toScratch(definedOnly(runtime.environment)),
+      env,
+      ...(launcher && { launcher }),
       keepArtifact: async ({ callId, content }) => {
         const text = toRecord(Buffer.from(content).toString("latin1"))
         outputs.set(callId, createHash("sha256").update(text, "latin1").digest("hex"))
@@ -108,7 +125,8 @@ export async function createCallReplay(runtime: Runtime, options: CreateCallRepl
     ended.delete(callId)
     // Refused, or not known to the agent: it never ran.
     if (start === undefined && end?.choice === undefined && !begunBefore.has(callId)) return
-    const call: OutsideCall = { callId, name, arguments: toScratch(start?.arguments) }
+    const isContained = name === spawnTool || launcher !== undefined
+    const call: OutsideCall = { callId, name, arguments: toScratch(start?.arguments), isContained }
     const reason = await findObstacle(sessionId, call, start !== undefined, end)
     if (reason !== undefined) {
       skipped.push({ callId, name, reason })
@@ -116,6 +134,7 @@ export async function createCallReplay(runtime: Runtime, options: CreateCallRepl
     }
     if (name === spawnTool) return await replayChild(callId)
     calls++
+    if (outsideTools.has(name)) before ??= await takeFolderPicture(options.workspacePath)
     const got = await runTool(findTool(sessionId, name) as Tool, call)
     await compare(recorded, got)
   }
@@ -132,8 +151,11 @@ export async function createCallReplay(runtime: Runtime, options: CreateCallRepl
     if (end?.outcome === "cancelled") return "was cancelled: nobody knows how far it came"
     if (call.name === spawnTool && !spawned.has(call.callId)) return "started no other agent"
     if (call.name !== spawnTool && findTool(sessionId, call.name) === undefined) return "is of a tool that is not here"
-    if (outsideTools.has(call.name) && (await options.approve?.(call)) !== true) return "was not approved"
-    return undefined
+    if (!outsideTools.has(call.name)) return undefined
+    if (options.approve !== undefined && !call.isContained && options.runUncontained !== true) {
+      return "could touch the workspace: this system has no wall around commands"
+    }
+    return (await options.approve?.(call)) === true ? undefined : "was not approved"
   }
 
   /** Another agent is not started: what it did is in its log, and is done again from there. */
@@ -173,9 +195,21 @@ export async function createCallReplay(runtime: Runtime, options: CreateCallRepl
     hear,
     async end() {
       await tracker.dispose()
-      return { calls, differences, skipped }
+      const workspaceChanges =
+        before === undefined ? [] : comparePictures(before, await takeFolderPicture(options.workspacePath))
+      return { calls, differences, skipped, workspaceChanges }
     },
   }
+}
+
+async function buildWall(runtime: Runtime, options: CreateCallReplayOptions): Promise<readonly string[] | undefined> {
+  return await containCommands({
+    workspacePath: options.workspacePath,
+    scratch: options.scratch,
+    stateDirectory: runtime.stateDirectory,
+    folder: options.wallFolder,
+    environment: definedOnly(runtime.environment),
+  })
 }
 
 function show(content: string, isError: boolean): string {

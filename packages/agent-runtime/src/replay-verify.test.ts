@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import {
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -7,6 +8,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs"
 import { tmpdir } from "node:os"
@@ -15,7 +17,7 @@ import type { Checkpoint, Entry, SessionId } from "@ku0/agent-runtime-core"
 import { createScriptedModel, type ScriptedAnswer } from "@ku0/agent-runtime-execution"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { openRuntime, type Runtime } from "./open-runtime.js"
-import { replayVerify } from "./replay-verify.js"
+import { replayVerify, type VerifiedReplay } from "./replay-verify.js"
 import { runSession } from "./run-session.js"
 
 let root: string
@@ -79,6 +81,7 @@ describe("a faithful record", () => {
     const asked: unknown[] = []
     const result = await replayVerify(runtime, {
       from,
+      runUncontained: true,
       approve: (outside) => {
         asked.push(outside.arguments)
         return true
@@ -139,6 +142,72 @@ describe("a replay", () => {
   })
 })
 
+describe("a command that comes by the path of the workspace in its own way", () => {
+  const command = 'echo more >> "$(cat path.txt)/a.txt"; ln -s "$(cat path.txt)" link; echo new > link/new.txt; rm link'
+
+  /** The agent ran it; the workspace was put back since. */
+  async function recordIt(): Promise<Checkpoint> {
+    writeFileSync(join(workspace, "path.txt"), workspace)
+    const { from } = await record([call("run_command", { command })])
+    expect(readFileSync(join(workspace, "a.txt"), "utf8")).toContain("more")
+    rmSync(join(workspace, "new.txt"))
+    writeFileSync(join(workspace, "a.txt"), "as the user has it now")
+    return from
+  }
+
+  /** It ran as it did, or, on a system without namespaces, not at all. */
+  function expectBehindWall(result: VerifiedReplay): void {
+    expect(result.workspaceChanges).toEqual([])
+    if (result.calls === 1) expect(result).toMatchObject({ isFaithful: true, skipped: [], differences: [] })
+    else expect(result.skipped).toMatchObject([{ reason: expect.stringContaining("could touch the workspace") }])
+  }
+
+  it("reaches the copy, not the workspace", async () => {
+    const from = await recordIt()
+    const before = picture(workspace)
+    expectBehindWall(await replayVerify(runtime, { from, approve }))
+    expect(picture(workspace)).toEqual(before)
+  })
+
+  it("reaches nothing of keepup's own", async () => {
+    const made = join(root, "state", "made-by-a-command")
+    const { from } = await record([call("run_command", { command: `mkdir ${made}` })])
+    rmSync(made, { recursive: true })
+    const before = picture(join(root, "state"))
+    expectBehindWall(await replayVerify(runtime, { from, approve }))
+    expect(picture(join(root, "state"))).toEqual(before)
+  })
+
+  it("does not run where there is no wall, unless that is wanted; then what it touched is listed", async () => {
+    const from = await recordIt()
+    await runtime.close()
+    const bin = join(root, "bin")
+    mkdirSync(bin)
+    for (const name of ["git", "cat", "ln", "rm"]) {
+      const path = process.env["PATH"]?.split(":").map((part) => join(part, name)) ?? []
+      symlinkSync(path.find((one) => existsSync(one)) as string, join(bin, name))
+    }
+    runtime = await openRuntime({
+      stateDirectory: join(root, "state"),
+      workspacePath: workspace,
+      environment: { PATH: bin },
+    })
+    const before = picture(workspace)
+    const refused = await replayVerify(runtime, { from, approve })
+    expect(refused).toMatchObject({ calls: 0, workspaceChanges: [] })
+    expect(refused.skipped).toMatchObject([{ reason: expect.stringContaining("could touch the workspace") }])
+    expect(picture(workspace)).toEqual(before)
+    const asked: boolean[] = []
+    const run = await replayVerify(runtime, {
+      from,
+      runUncontained: true,
+      approve: ({ isContained }) => asked.push(isContained) > 0,
+    })
+    expect(asked).toEqual([false])
+    expect(run).toMatchObject({ calls: 1, workspaceChanges: ["a.txt", "new.txt"] })
+  })
+})
+
 describe("what differs is listed", () => {
   it("when somebody changed the record", async () => {
     const { from, sessionId } = await record([call("read_file", { path: "a.txt" })], [edit("one", "1")])
@@ -161,7 +230,7 @@ describe("what differs is listed", () => {
 
   it("when a command says something else each time", async () => {
     const { from } = await record([call("run_command", { command: "date +%N | tee now.txt; exit $(wc -l < a.txt)" })])
-    const { differences, files } = await replayVerify(runtime, { from, approve })
+    const { differences, files } = await replayVerify(runtime, { from, approve, runUncontained: true })
     expect(differences).toMatchObject([{ name: "run_command", expected: expect.stringMatching(/^\(error\) \d+/) }])
     expect(files).toEqual({ added: [], changed: ["now.txt"], missing: [] })
   })

@@ -1,7 +1,7 @@
 /**
  * Goes through a recorded history again with the tools run for real, in a scratch copy of the workspace, and compares:
  * every result with the recorded one, and the files at the end with those of the last checkpoint. The model's answers
- * are those of the log. The user's workspace, the store and the session are only read.
+ * are those of the log. The user's workspace, the store and the session are only read: commands run behind a wall.
  */
 import { mkdtemp, realpath, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -26,6 +26,11 @@ export interface ReplayVerifyOptions {
   readonly scratchFolder?: string
   /** Asked about each call that can reach outside of the copy (a command, another agent). Without it none of them runs. */
   readonly approve?: (call: OutsideCall) => boolean | Promise<boolean>
+  /**
+   * True: approved commands run also where the system has no wall for them (it takes Linux with mount namespaces). Then
+   * only their words lead into the copy, and a path they come by otherwise leads into the workspace.
+   */
+  readonly runUncontained?: boolean
   readonly signal?: AbortSignal
 }
 
@@ -49,6 +54,8 @@ export interface VerifiedReplay {
   /** Calls of the record that did not run here, and why. What they did to files is missing from the copy. */
   readonly skipped: readonly SkippedCall[]
   readonly files: FileDifferences
+  /** Files of the workspace that somebody changed while commands ran here. Behind the wall it was not them. */
+  readonly workspaceChanges: readonly string[]
 }
 
 export async function replayVerify(runtime: Runtime, options: ReplayVerifyOptions): Promise<VerifiedReplay> {
@@ -64,15 +71,17 @@ export async function replayVerify(runtime: Runtime, options: ReplayVerifyOption
       workspacePath,
       scratch: await realpath(scratch),
       signal,
+      wallFolder: join(own, "wall"),
       ...(options.approve && { approve: options.approve }),
+      ...(options.runUncontained !== undefined && { runUncontained: options.runUncontained }),
     })
     for await (const entry of replayHistory(runtime.store, { from, signal, ...(to && { to }) })) {
       await replay.hear(entry)
     }
-    const { calls, differences, skipped } = await replay.end()
+    const { calls, differences, skipped, workspaceChanges } = await replay.end()
     const files = to === undefined ? noFiles : await compareFiles(runtime, to, scratch, join(own, "state"))
     const isFaithful = differences.length === 0 && Object.values(files).every(({ length }) => length === 0)
-    return { from, to, isFaithful, calls, differences, skipped, files }
+    return { from, to, isFaithful, calls, differences, skipped, files, workspaceChanges }
   } finally {
     await rm(own, { recursive: true, force: true, maxRetries: 3 })
   }

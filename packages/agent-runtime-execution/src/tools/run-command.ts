@@ -37,6 +37,8 @@ export interface RunCommandOptions {
   readonly keepArtifact?: KeepArtifact
   /** Default: `/bin/sh`. */
   readonly shell?: string
+  /** A program and its arguments that the shell is started by: one that runs what follows them. */
+  readonly launcher?: readonly string[]
   /** When a command does not say. Default: 120 seconds. */
   readonly timeoutMs?: number
   /** The most a command can ask for. Default: 30 minutes. */
@@ -66,14 +68,15 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
       if (pids.length > 0) return { summary: `The command still runs (process ${pids.join(", ")}).` }
       return { summary: "The command does not run any more; whether it came to its end is not known." }
     },
-    async run(args, { callId, signal, onProgress }) {
-      const { command, path, timeoutSeconds } = parse(args)
+    async run(asked, { callId, signal, onProgress }) {
+      const { command, path, timeoutSeconds } = parse(asked)
       const { absolute: cwd } = await workspace.resolve(path ?? ".")
       await requireFolder(cwd, path ?? ".")
       const marks = { [callIdVariable]: callId, [workspaceVariable]: (await workspace.resolve(".")).absolute }
+      const [program = "", ...args] = [...(options.launcher ?? []), options.shell ?? "/bin/sh"]
       const result = await runProcess({
-        command: options.shell ?? "/bin/sh",
-        args: ["-c", command],
+        command: program,
+        args: [...args, "-c", command],
         cwd,
         env: { ...options.env, ...marks },
         marks: Object.entries(marks).map(([name, value]) => `${name}=${value}`),
