@@ -139,19 +139,23 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
     const artifactsSwept =
       content === undefined || request.dryRun === true ? undefined : await sweepArtifacts(store.context, content)
     const workspaces = await listWorkspaces(store)
+    const kept = new Set([...workspaces.values()].flatMap((ids) => [...ids]))
     const left: { path: string; reason: string }[] = []
     let looked = 0
-    for (const [path, ids] of request.dryRun === true ? [] : workspaces) {
+    for (const path of request.dryRun === true ? [] : workspaces.keys()) {
       request.signal?.throwIfAborted()
       options.onProgress?.(looked++, workspaces.size, "Sweeping snapshots of workspaces")
-      const reason = await sweepSnapshots(path, ids).catch((error) => toKeepupError(error).message)
+      const reason = await sweepSnapshots(path, kept).catch((error) => toKeepupError(error).message)
       if (reason !== undefined) left.push({ path, reason })
     }
     const swept = [...workspaces.keys()].filter((path) => !left.some((one) => one.path === path))
     return { values, bytes, artifacts: artifactsSwept?.removed ?? 0, workspaces: swept, left }
   }
 
-  /** Returns why they were left alone. A workspace that is gone is no reason to keep the rubbish of all others. */
+  /**
+   * Returns why they were left alone: a workspace that is gone is no reason to keep the rubbish of all others. `ids` are
+   * those of all checkpoints, whatever workspace their sessions name, so that a damaged row costs no snapshot.
+   */
   async function sweepSnapshots(path: string, ids: ReadonlySet<string>): Promise<string | undefined> {
     const own = await snapshots(path)
     const [other] = listOtherUsers(own.directory, store)

@@ -475,6 +475,25 @@ describe("damage that can't be mended", () => {
 })
 
 describe("a database file that was damaged from outside", () => {
+  it("keeps its indexes where only they still lead to a row whose key was changed", async () => {
+    const { length } = session.id
+    await damagePage("entries", (page) => {
+      const at = page.lastIndexOf(session.id) // the key of its first entry
+      page.write(page[at + length - 1] === 0x30 ? "1" : "0", at + length - 1)
+    })
+    const read = async () =>
+      await Promise.all(
+        [1, 2, 3, 4, 5, 6, 7].map((seq) => travel.store.log.read(session.id, { after: seq - 1, limit: 1 })),
+      )
+    const before = await read()
+    expect(await codes()).toContain("index-damaged")
+    const { done, left } = await repairStore(travel, options())
+    expect(done).toContainEqual(expect.stringMatching(/^The indexes were left as they are/))
+    expect(left.map(({ code }) => code)).toContain("index-damaged")
+    expect(await read()).toEqual(before)
+    expect(readdirSync(travel.stateDirectory).filter((name) => name.includes(".tmp"))).toEqual([])
+  })
+
   it("is found and not written to when bytes in one of its pages were flipped", async () => {
     await run("UPDATE sessions SET head_seq = 2 WHERE id = ?", session.id) // could be mended, but not in a damaged file
     await damagePage("artifacts", (page) => page.fill(0xa5, 0, 12))

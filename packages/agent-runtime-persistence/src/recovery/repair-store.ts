@@ -13,6 +13,7 @@ import { clearWorkspace } from "./clear-notes.js"
 import type { CheckStoreOptions, Finding, FindingCode } from "./finding.js"
 import { listWorkspaces } from "./list-workspaces.js"
 import { recoverAll } from "./recover-session.js"
+import { reindex } from "./reindex.js"
 import { releaseStale } from "./release-stale.js"
 import { repairRows } from "./repair-rows.js"
 import { repairSnapshots } from "./repair-snapshots.js"
@@ -50,7 +51,7 @@ export async function repairStore(context: TimeTravelContext, options: CheckStor
   if (has(["mode-open"])) done.push(...closeModes(context, options))
   if (has(inDatabase) && !isDamaged) {
     backup = await backUpDatabase(context)
-    if (has(["index-damaged"])) done.push(await reindex(context))
+    if (has(["index-damaged"]) && backup !== undefined) done.push(await reindex(context, backup))
     done.push(...(await repairRows(context, found)))
     done.push(...(await recover(context)))
   }
@@ -75,11 +76,6 @@ function closeModes(context: TimeTravelContext, options: CheckStoreOptions): str
     chmodSync(path, lstatSync(path).mode & 0o700)
     return `${path} is closed to others.`
   })
-}
-
-async function reindex({ store }: TimeTravelContext): Promise<string> {
-  await store.context.driver.run("REINDEX")
-  return "The indexes of the database were made again from its tables."
 }
 
 /** What died is closed as any start would do it, and dead leases are given back. */
