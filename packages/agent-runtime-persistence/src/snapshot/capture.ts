@@ -30,6 +30,8 @@ export interface CaptureRequest {
   readonly checkpointId?: string
   /** Paths where something happened since the last snapshot; undefined: look at everything. */
   readonly hints?: Iterable<BytePath> | undefined
+  /** Those of the hints where something else may be now than was there. */
+  readonly replaced?: ReadonlySet<BytePath>
   /** Captured even if a rule ignores them, because a restore is about to write them. */
   readonly alsoCapture?: readonly BytePath[]
   /** Watches every folder that is read. */
@@ -182,7 +184,7 @@ async function scan(
   const timer = Number.isFinite(left) ? setTimeout(stop, Math.max(left, 0)) : undefined
   try {
     if (request.hints !== undefined) {
-      const candidates = await findChangesAt(context, request.hints)
+      const candidates = await findChangesAt(context, request.hints, request.replaced)
       if (candidates !== undefined) return { kind: "hinted", candidates: withPaths(candidates, also), state }
       state.rules = "" // it may have read some folders already: read all of them again
     }

@@ -1,8 +1,8 @@
 /** A watcher makes snapshots cheap; when it lies, nothing is lost. */
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import { makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
+import { makeWorkspace, takePicture, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
 import type { SnapshotStore } from "./snapshot-store.js"
 
 let work: WorkspaceFixture
@@ -65,6 +65,33 @@ describe("watched", () => {
     }
   })
 
+  it("sees what is in a folder that was removed and made again, now and later, even with the same inode", async () => {
+    for (let round = 0; round < 12; round++) {
+      work.remove("d0")
+      work.write("d0/e0/f0.txt", `made again ${round}`)
+      if (round % 2 === 0) work.write("d0/e1/other.txt", `made again ${round}`)
+      const made = await store.capture({ message: "made" })
+      work.write("d0/e0/f0.txt", `edited ${round}`)
+      work.write(`d0/e0/new${round}`, "new")
+      const edited = await store.capture({ message: "edited" })
+      expect((await store.readFile(made.commit, "d0/e0/f0.txt")).toString()).toBe(`made again ${round}`)
+      expect((await store.readFile(edited.commit, "d0/e0/f0.txt")).toString()).toBe(`edited ${round}`)
+      const copy = join(work.folder, `copy-${round}`)
+      await store.writeAllTo(edited.commit, copy)
+      expect(takePicture(copy, false)).toEqual(work.picture())
+    }
+  })
+
+  it("sees that the workspace itself was removed and made again", async () => {
+    rmSync(work.root, { recursive: true })
+    for (const text of ["made again", "changed", "and once more"]) {
+      work.write("d0/e0/f0.txt", text)
+      const { commit } = await store.capture({ message: text })
+      expect((await store.listFiles(commit)).map(({ path }) => path)).toEqual(["d0/e0/f0.txt"])
+      expect((await store.readFile(commit, "d0/e0/f0.txt")).toString()).toBe(text)
+    }
+  })
+
   it("leaves no file of its own behind, not even while it watches", async () => {
     for (let i = 0; i < 3; i++) {
       work.write("d0/e0/f0.txt", `edit ${i}`)
@@ -118,7 +145,6 @@ describe("a watcher that lies", () => {
     const exact = await store.capture({ message: "2", checkpointId: "2", exact: true })
     const copy = join(work.folder, "copy")
     await store.writeAllTo(exact.commit, copy)
-    const { takePicture } = await import("../../test/snapshot/workspace-fixture.js")
     expect(takePicture(copy, false)).toEqual(work.picture())
   })
 

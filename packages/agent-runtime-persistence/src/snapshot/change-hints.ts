@@ -9,9 +9,12 @@ import { join } from "node:path"
 import { type BytePath, isInside, joinPath } from "./byte-path.js"
 import { makeFolder, removeFile } from "./durable-file.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
+import { lookAtDisk } from "./workspace-files.js"
 
 export interface Hints {
   readonly paths: ReadonlySet<BytePath>
+  /** Those of them that came, went or were moved: what is there now is not what was there, even with the same inode. */
+  readonly replaced: ReadonlySet<BytePath>
   /** False when events may have been lost since the last call. */
   readonly isReliable: boolean
 }
@@ -40,10 +43,14 @@ export async function watchChanges(environment: SnapshotEnvironment): Promise<Ch
   const queueLimit = readQueueLimit()
   const watched = new Map<BytePath, { readonly inode: number; readonly watcher: FSWatcher }>()
   let paths = new Set<BytePath>()
+  let replaced = new Set<BytePath>()
+  /** Folders whose watch may be that of one that is gone: they must be watched anew. */
+  const stale = new Set<BytePath>()
   let isReliable = false // what happened before the first exact scan is unknown
   let isBlind = false
   let burst = 0
   let isCounting = false
+  let root = lookAtDisk(files.root)
   makeFolder(cookies)
 
   /** The kernel drops events silently when its queue is full; that many in one go means it may have been. */
@@ -59,13 +66,13 @@ export async function watchChanges(environment: SnapshotEnvironment): Promise<Ch
   }
 
   function follow(folder: BytePath, inode: number): void {
-    if (watched.get(folder)?.inode === inode) return
+    if (watched.get(folder)?.inode === inode && !stale.has(folder)) return
     stop(folder)
     try {
-      const watcher = watch(files.resolve(folder), { encoding: "latin1", persistent: false }, (_, name) => {
+      const watcher = watch(files.resolve(folder), { encoding: "latin1", persistent: false }, (kind, name) => {
         count()
         if (name === null) isReliable = false
-        else paths.add(joinPath(folder, name as string))
+        else note(joinPath(folder, name as string), kind === "rename")
       })
       watcher.on("error", () => {
         isReliable = false
@@ -78,9 +85,26 @@ export async function watchChanges(environment: SnapshotEnvironment): Promise<Ch
     }
   }
 
+  function note(path: BytePath, isReplaced: boolean): void {
+    paths.add(path)
+    if (!isReplaced) return
+    replaced.add(path)
+    if (watched.has(path)) stale.add(path)
+  }
+
   function stop(folder: BytePath): void {
     watched.get(folder)?.watcher.close()
     watched.delete(folder)
+    stale.delete(folder)
+  }
+
+  /** Nobody tells that the workspace itself was replaced. */
+  function noticeNewRoot(): void {
+    const now = lookAtDisk(files.root)
+    if (now?.ino === root?.ino && now?.birthtimeMs === root?.birthtimeMs) return
+    root = now
+    isReliable = false
+    for (const folder of watched.keys()) stale.add(folder)
   }
 
   const bell = createBell(cookies)
@@ -93,8 +117,10 @@ export async function watchChanges(environment: SnapshotEnvironment): Promise<Ch
     },
     async take() {
       if (!(await bell.ring())) isReliable = false
-      const taken = { paths, isReliable: isReliable && !isBlind }
+      noticeNewRoot()
+      const taken = { paths, replaced, isReliable: isReliable && !isBlind }
       paths = new Set()
+      replaced = new Set()
       isReliable = true
       return taken
     },

@@ -217,7 +217,11 @@ export function fileVersion(path: string): string {
  * Looks only at the given paths and what is new below them. Returns undefined when that can't be right: the rules
  * changed, or nothing was ever scanned.
  */
-export async function findChangesAt(context: ScanContext, hints: Iterable<BytePath>): Promise<Candidates | undefined> {
+export async function findChangesAt(
+  context: ScanContext,
+  hints: Iterable<BytePath>,
+  replaced: ReadonlySet<BytePath> = new Set(),
+): Promise<Candidates | undefined> {
   const { state, files, rules, reader } = context
   files.refresh()
   if (state.rules !== rules.signature || state.directories.entries.size === 0) return undefined
@@ -232,7 +236,7 @@ export async function findChangesAt(context: ScanContext, hints: Iterable<BytePa
     const wasFile = entry !== undefined && entry.mode !== treeMode
     if (wasFile) paths.add(path)
     if (wasFile && found.kind === "file") continue
-    const isSameFolder = found.kind === "folder" && isKnownFolder(context, path)
+    const isSameFolder = found.kind === "folder" && !replaced.has(path) && isKnownFolder(context, path)
     if (!isSameFolder) {
       forgetFolders(context, path)
       const inside = entry?.mode === treeMode ? await listTree(reader, entry.id, path) : new Map<BytePath, unknown>()

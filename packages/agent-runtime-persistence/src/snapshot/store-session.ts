@@ -8,7 +8,7 @@ import { createScanState, type ScanState, saveScanState, stateVersion } from "./
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import type { StoreLock } from "./store-lock.js"
 
-export interface SessionRequest extends Omit<CaptureRequest, "hints"> {
+export interface SessionRequest extends Omit<CaptureRequest, "hints" | "replaced"> {
   /** Look at everything, whatever is hinted. */
   readonly exact: boolean
   /** Paths the caller says have changed. Without a watcher only these are looked at. */
@@ -40,6 +40,7 @@ export function createStoreSession(environment: SnapshotEnvironment, lock: Store
   let version = ""
   let isSaved = true
   let pending = new Set<BytePath>()
+  let replaced = new Set<BytePath>()
   let hintedCount = 0
   let lastExact = Number.NEGATIVE_INFINITY
 
@@ -52,6 +53,7 @@ export function createStoreSession(environment: SnapshotEnvironment, lock: Store
     }
     const hinted = await session.watcher?.take()
     for (const path of hinted?.paths ?? []) pending.add(path)
+    for (const path of hinted?.replaced ?? []) replaced.add(path)
     for (const path of request.hints ?? []) pending.add(path)
     if (hinted?.isReliable === false) lastExact = Number.NEGATIVE_INFINITY
     const isWatched = session.watcher !== undefined || request.hints !== undefined
@@ -59,10 +61,17 @@ export function createStoreSession(environment: SnapshotEnvironment, lock: Store
     const useHints = isWatched && !request.exact && !isDue && state.lastCommit !== null
     const current = state
     const taken = pending
+    const takenReplaced = replaced
+    const giveBack = () => {
+      for (const path of taken) pending.add(path)
+      for (const path of takenReplaced) replaced.add(path)
+    }
     state = undefined
     pending = new Set()
+    replaced = new Set()
     try {
-      const wanted = { ...request, hints: useHints ? taken : undefined, follower: session.watcher }
+      const known = { replaced: takenReplaced, follower: session.watcher }
+      const wanted = { ...request, ...known, hints: useHints ? taken : undefined }
       const result = await capture(environment, current, wanted).catch((error) => {
         // What we noted, what the last snapshot held or what the user's repository says is damaged: look at everything
         // and write all of it again.
@@ -71,7 +80,7 @@ export function createStoreSession(environment: SnapshotEnvironment, lock: Store
       })
       if (result === null) {
         // Nothing was written, so what was seen is not remembered either.
-        for (const path of taken) pending.add(path)
+        giveBack()
         return null
       }
       state = result.state
@@ -83,11 +92,11 @@ export function createStoreSession(environment: SnapshotEnvironment, lock: Store
       } else {
         hintedCount++
         isSaved = false
-        if (result.snapshot.scan === "stopped") for (const path of taken) pending.add(path)
+        if (result.snapshot.scan === "stopped") giveBack()
       }
       return result.snapshot
     } catch (error) {
-      for (const path of taken) pending.add(path)
+      giveBack()
       lastExact = Number.NEGATIVE_INFINITY
       throw error
     }
