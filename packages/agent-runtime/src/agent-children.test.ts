@@ -161,6 +161,41 @@ it("a new prompt after a pause closes the call, and the child stays as it is", a
   expect((await runtime.store.sessions.get(child.id)).status).toBe("paused")
 })
 
+it("the parent's checkpoint has the files as they were before the child began", async () => {
+  writeFileSync(place("a.txt"), "before")
+  const write = { name: "write_file", arguments: { path: "b.txt", content: "by the child" } }
+  const answers = [{ toolCalls: [spawn] }, { toolCalls: [write] }, { content: "child" }, { content: "parent" }]
+  const { session } = await runSession(runtime, { model: model(...answers), prompt: "delegate" })
+  const checkpoints = await runtime.store.checkpoints.list(session.id)
+  const spawned = checkpoints.find(({ trigger }) => trigger === "agent.spawned")
+  const files = await (await runtime.snapshots(runtime.workspacePath)).listFiles(spawned?.snapshot?.commit as string)
+  expect(files.map(({ path }) => path)).toEqual(["a.txt"])
+  expect(existsSync(place("b.txt"))).toBe(true)
+})
+
+it("a file the child changed is stale for its parent", async () => {
+  writeFileSync(place("a.txt"), "one")
+  const edit = (oldText: string, newText: string) => ({
+    toolCalls: [{ name: "edit_file", arguments: { edits: [{ path: "a.txt", oldText, newText }] } }],
+  })
+  const read = { name: "read_file", arguments: { path: "a.txt" } }
+  const answers = [{ toolCalls: [read] }, { toolCalls: [spawn] }, { toolCalls: [read] }, edit("one", "two")]
+  const scripted = model(...answers, { content: "child" }, edit("two", "three"), { content: "parent" })
+  await runSession(runtime, { model: scripted, prompt: "delegate" })
+  const result = scripted.requests.at(-1)?.messages.at(-1)?.content
+  expect(result).toContain("CONFLICT: Stale file context detected. Reload before editing:\n- a.txt")
+  expect(readFileSync(place("a.txt"), "utf8")).toBe("two")
+})
+
+it("a child may do no more than its parent", async () => {
+  const write = { name: "write_file", arguments: { path: "secrets/key", content: "x" } }
+  const rules = [{ tool: "*", path: "secrets/**", decision: "deny" as const }]
+  const scripted = model({ toolCalls: [spawn] }, { toolCalls: [write] }, { content: "child" }, { content: "parent" })
+  await runSession(runtime, { model: scripted, prompt: "delegate", approval: { mode: "auto", rules } })
+  expect(scripted.requests[2]?.messages.at(-1)?.content).toBe("Not allowed: the rules of this session deny write_file.")
+  expect(existsSync(place("secrets/key"))).toBe(false)
+})
+
 it("the same call after a rewind gets a child of its own", async () => {
   const answers = [{ toolCalls: [spawn] }, { content: "child" }, { content: "parent" }]
   const { session } = await runSession(runtime, { model: model(...answers), prompt: "delegate" })

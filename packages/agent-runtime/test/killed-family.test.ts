@@ -1,13 +1,13 @@
 /** Law 8 for an agent and the one it spawned, killed together: one call, one child, and what is known of it is shown. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Session, SessionId } from "@ku0/agent-runtime-core"
 import { createScriptedModel, type ScriptedAnswer } from "@ku0/agent-runtime-execution"
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
-import { type InDoubtCall, openRuntime, type Runtime, runSession } from "../src/index.js"
+import { type InDoubtCall, openRuntime, type Runtime, requestPause, runSession } from "../src/index.js"
 import { bundleProgram } from "./crash/start-batch.js"
 
 let bundle = ""
@@ -32,20 +32,30 @@ const model = (...answers: ScriptedAnswer[]) => createScriptedModel({ answers })
 const childrenOf = async (parent: SessionId): Promise<Session[]> =>
   (await (runtime as Runtime).store.sessions.list()).filter(({ metadata }) => metadata["spawnedBy"] === parent)
 
-/** Kills both when the time has come, and opens what is left. */
-async function kill(command: string, isTime: (said: string) => boolean): Promise<{ parent: Session; child: Session }> {
-  const process_ = spawn(process.execPath, ["--no-warnings", bundle, root, command], {
+/** Starts both in a process of their own, and waits until the time has come. */
+async function start(command: string, isTime: (said: string) => boolean) {
+  const family = spawn(process.execPath, ["--no-warnings", bundle, root, command], {
     stdio: ["ignore", "pipe", "inherit"],
     env: { PATH: process.env["PATH"] },
   })
   let said = ""
-  process_.stdout.setEncoding("utf8").on("data", (text: string) => {
+  family.stdout.setEncoding("utf8").on("data", (text: string) => {
     said += text
   })
-  const ended = once(process_, "close")
-  while (!isTime(said) && process_.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 5))
-  process_.kill("SIGKILL")
+  const ended = once(family, "close")
+  while (!isTime(said) && family.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 5))
+  return { family, ended, said: () => said }
+}
+
+/** Kills both when the time has come, and opens what is left. */
+async function kill(command: string, isTime: (said: string) => boolean): Promise<{ parent: Session; child: Session }> {
+  const { family, ended } = await start(command, isTime)
+  family.kill("SIGKILL")
   await ended
+  return await openFamily()
+}
+
+async function openFamily(): Promise<{ parent: Session; child: Session }> {
   runtime = await openRuntime({
     stateDirectory: join(root, "state"),
     workspacePath: join(root, "workspace"),
@@ -97,6 +107,22 @@ test("with a call of the child in doubt too, both are shown, and to stop at the 
   })
   expect(run).toMatchObject({ outcome: "completed", answer: "parent is done" })
   expect(shown).toEqual(["spawn_agent", "run_command", "run_command"])
+  expect((await childrenOf(parent.id)).map(({ id, status }) => [id, status])).toEqual([[child.id, "completed"]])
+  expect(readFileSync(place("effects"), "utf8")).toBe("effect\n")
+})
+
+test("a pause from this process reaches the child in the other one, and both go on here", async () => {
+  const command = "touch begun; until [ -e go ]; do sleep 0.02; done; echo effect >> effects"
+  const { ended, said } = await start(command, () => existsSync(place("begun")))
+  const { parent, child } = await openFamily()
+  expect([parent.status, child.status]).toEqual(["active", "active"])
+  await requestPause(runtime as Runtime, parent.id)
+  writeFileSync(place("go"), "")
+  await ended
+  expect(said()).toBe("paused\n")
+  const scripted = model({ content: "child is done" }, { content: "parent is done" })
+  const { run } = await runSession(runtime as Runtime, { sessionId: parent.id, model: scripted })
+  expect(run).toMatchObject({ outcome: "completed", answer: "parent is done" })
   expect((await childrenOf(parent.id)).map(({ id, status }) => [id, status])).toEqual([[child.id, "completed"]])
   expect(readFileSync(place("effects"), "utf8")).toBe("effect\n")
 })

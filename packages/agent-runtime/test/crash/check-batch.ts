@@ -33,6 +33,7 @@ export async function checkBatch(folder: string, batch: Batch, lives: readonly L
     const acknowledged = await checkAcknowledged(store, lives, problems)
     const effects = await checkEffects(store, sessions, readEffects(folder), problems)
     for (const session of sessions) await checkHistory(store, batch, session, problems)
+    checkChildren(sessions, problems)
     const dead = lives.flatMap(({ said }) => said.flatMap(({ recovered }) => recovered ?? []))
     const resumed = sessions.filter(
       ({ id, status, metadata }) =>
@@ -110,6 +111,17 @@ async function checkEffects(store: Store, sessions: readonly Session[], lines: r
     if (![...known].some((one) => one.endsWith(` ${line}`))) problems.push(`an effect of ${line}, which never started`)
   }
   return report
+}
+
+/** A call has one child at most, however often its process died. */
+function checkChildren(sessions: readonly Session[], problems: string[]): void {
+  const known = new Set<string>()
+  for (const { id, metadata } of sessions) {
+    if (metadata["spawnedBy"] === undefined) continue
+    const call = `${metadata["spawnedBy"]} ${metadata["spawnCallId"]}`
+    if (known.has(call)) problems.push(`${id} is a second child of ${call}`)
+    known.add(call)
+  }
 }
 
 /** Law 11, and that a session which came to its end holds everything its program asks for, in order. */

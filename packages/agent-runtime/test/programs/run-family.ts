@@ -1,4 +1,7 @@
-/** Runs an agent that spawns another one, and says `waits` when the other one waits for the model a second time: `run-family FOLDER COMMAND`. */
+/**
+ * Runs an agent that spawns another one: `run-family FOLDER COMMAND`. The other one runs the command, then says `waits` and
+ * waits for the model without end. Says how the run ended, if it does.
+ */
 import { writeSync } from "node:fs"
 import { join } from "node:path"
 import { type Model, openRuntime, runSession } from "../../src/index.js"
@@ -25,5 +28,8 @@ const runtime = await openRuntime({
   workspacePath: join(folder, "workspace"),
   environment: { PATH: process.env["PATH"] },
 })
-setInterval(() => undefined, 1_000)
-await runSession(runtime, { model, prompt: "delegate" })
+const alive = setInterval(() => undefined, 1_000)
+const { run } = await runSession(runtime, { model, prompt: "delegate" })
+clearInterval(alive)
+await runtime.close()
+writeSync(1, `${run.outcome}\n`)
