@@ -28,7 +28,9 @@ export function renderCheckpoints(context: Context, checkpoints: readonly Checkp
     shortId(checkpoint.id),
   ])
   const timeline = renderTimeline(checkpoints, Math.min(width, 120))
-  return `${timeline}\n\n${renderTable({ columns, rows, width, styles, separator: " | " })}`
+  const table = renderTable({ columns, rows, width, styles, separator: " | " })
+  const legend = checkpoints.some(({ pinned }) => pinned) ? `\n${styles.dim("* pinned")}` : ""
+  return `${timeline}\n\n${table}${legend}`
 }
 
 /** Whether it is the first of its session and of the workspace: then there is nothing to compare its files with. */

@@ -139,6 +139,21 @@ function pickNear(all: readonly Checkpoint[], reference: string): Checkpoint[] {
   return [...new Set(sorted)].slice(0, 3)
 }
 
+/** A name one can see. */
+export function parseSessionName(name: string): string {
+  if (name.trim() !== "") return name.trim()
+  throw new KeepupError("INVALID_INPUT", "A session needs a name.")
+}
+
+/** Refuses to begin where no files can be kept: a home folder, the root, keepup's own. */
+export async function requireWorkspace(context: Context): Promise<void> {
+  const { snapshots } = await context.openRuntime()
+  await snapshots(context.workspacePath).catch((error: unknown) => {
+    // no git, or a full disk, costs the files alone, and each checkpoint says so
+    if (isKeepupError(error) && error.code === "INVALID_INPUT") throw error
+  })
+}
+
 /** What a command that is suggested needs to mean the same session: nothing, unless one was named. */
 export function sessionOption({ flags }: Context, { id }: Session): string {
   return flags.session === undefined ? "" : ` -S ${shortId(id)}`

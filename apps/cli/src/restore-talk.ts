@@ -1,7 +1,7 @@
 /** What is said before and after a restore: what it will write, delete and leave alone, and how to take it back. */
 import { type Checkpoint, type RestorePlan, type Session, type ShownPlan, shortId } from "@ku0/agent-runtime"
 import type { Context } from "./context.js"
-import { cut, oneLine, plural, thousands } from "./output/text.js"
+import { cut, cutName, oneLine, plural, thousands, wrap } from "./output/text.js"
 import { relativeTime } from "./output/time.js"
 import { describe } from "./references.js"
 
@@ -9,32 +9,34 @@ const mostPaths = 12
 
 /** The plan, before anything happens. */
 export function renderPlan(context: Context, checkpoint: Checkpoint, session: Session, plan: ShownPlan): string {
-  const { styles, now } = context
+  const { styles, now, width } = context
   const lines = [
-    `${styles.bold(`Restore #${checkpoint.number}`)} ${describe(checkpoint)}, ${relativeTime(checkpoint.createdAt, now)}, ` +
-      `of "${cut(oneLine(session.name), 40)}" (${shortId(session.id)})`,
+    `${styles.bold(`Restore #${checkpoint.number}`)} ${describe(checkpoint)}, ${relativeTime(checkpoint.createdAt, now)}`,
+    `of "${cutName(oneLine(session.name), Math.max(20, Math.min(width, 100) - 18))}" (${shortId(session.id)})`,
     `in ${oneLine(session.workspacePath)}`,
     "",
   ]
   const section = (count: number, title: string, paths: readonly string[], mark: string) => {
-    if (count > 0) lines.push(`  ${title}`, ...listPaths(paths, mark))
+    if (count > 0) lines.push(`  ${title}`, ...listPaths(paths, mark, width))
   }
   section(plan.write.length, `${plural(plan.write.length, "file")} written`, plan.write, styles.green("w"))
   section(plan.delete.length, `${plural(plan.delete.length, "file")} deleted`, plan.delete, styles.red("d"))
   if (plan.write.length + plan.delete.length === 0) lines.push("  no file changes")
-  if (plan.untouched > 0) lines.push(`  ${plural(plan.untouched, "file")} untouched: already as they should be`)
   if (plan.changedSince.length > 0) {
+    const of = `${thousands(plan.changedSince.length)} of these changed since the newest checkpoint`
     lines.push(
-      `  ${styles.yellow(`${plan.changedSince.length} of them changed since the newest checkpoint`)}, by you or another program`,
-      ...listPaths(plan.changedSince, styles.yellow("!")),
+      `  ${styles.yellow(of)}, by you or another program`,
+      ...listPaths(plan.changedSince, styles.yellow("!"), width),
     )
   }
+  if (plan.untouched > 0) lines.push(`  ${plural(plan.untouched, "file")} untouched: the same now as then`)
   if (plan.notCaptured.length > 0) {
     lines.push(
       `  ${plural(plan.notCaptured.length, "path")} never captured, left alone`,
       ...listPaths(
         plan.notCaptured.map(({ path, reason }) => `${path} (${reason})`),
         styles.dim("-"),
+        width,
       ),
     )
   }
@@ -42,7 +44,9 @@ export function renderPlan(context: Context, checkpoint: Checkpoint, session: Se
     const what = plural(plan.messagesHidden, "message leaves", "messages leave")
     lines.push(`  ${what} the conversation; the log keeps them`)
   }
-  return [...lines, "", "Everything as it is now is kept in a safety checkpoint first."].join("\n")
+  const ending =
+    "What was never captured, like ignored files, is left alone. Everything else is kept in a safety checkpoint first."
+  return [...lines, "", wrap(ending, width)].join("\n")
 }
 
 /** What was done, and the way back: the command that takes it back. */
@@ -61,7 +65,7 @@ export function renderRestored(
   return `Restored #${checkpoint.number} ${describe(checkpoint)}: ${files}.${kept}\nTake it back with: ${undo}`
 }
 
-function listPaths(paths: readonly string[], mark: string): string[] {
-  const shown = paths.slice(0, mostPaths).map((path) => `    ${mark} ${oneLine(path)}`)
+function listPaths(paths: readonly string[], mark: string, width: number): string[] {
+  const shown = paths.slice(0, mostPaths).map((path) => `    ${mark} ${cut(oneLine(path), width - 6, "start")}`)
   return paths.length > mostPaths ? [...shown, `    … and ${thousands(paths.length - mostPaths)} more`] : shown
 }

@@ -1,4 +1,5 @@
 /** What `run` and `resume` share: the model, what is shown as it works, what is asked, and how its end is told. */
+import { statSync } from "node:fs"
 import { resolve } from "node:path"
 import {
   type ApprovalMode,
@@ -109,6 +110,7 @@ export async function openModel(
     const isFresh = isContinued ? kept !== script : given !== undefined || prompt !== undefined
     const begun = isFresh ? said : Number(session.metadata["scriptFrom"] ?? 0)
     await runtime.store.sessions.updateMetadata(session.id, { script, scriptFrom: begun })
+    refuseFolder(script)
     return await readScriptedModel(script, { startAt: Math.max(0, said - begun), keepsRequests: false })
   }
   const reference = model ?? session.metadata["model"] ?? runtime.config.model
@@ -125,6 +127,11 @@ export async function openModel(
     scriptFrom: undefined,
   })
   return made
+}
+
+function refuseFolder(script: string): void {
+  if (!statSync(script, { throwIfNoEntry: false })?.isDirectory()) return
+  throw new KeepupError("INVALID_INPUT", `The script ${script} is a folder.`, { hint: "Name a file of answers." })
 }
 
 /** Answers the model has given in the history the run goes on from. */

@@ -1,7 +1,7 @@
 /** Sessions as a tree: each branch under the session it came from, with the checkpoint where it left. */
 import { type CheckpointId, type Session, shortId } from "@ku0/agent-runtime"
 import type { Context } from "./context.js"
-import { cut, oneLine, plural, textWidth } from "./output/text.js"
+import { cutName, oneLine, plural, textWidth } from "./output/text.js"
 import { relativeTime } from "./output/time.js"
 import type { TreeNode } from "./output/tree.js"
 
@@ -43,6 +43,6 @@ function describe(
   const room = (shown: string) => width - 4 * depth - origin.length - shortId(session.id).length - 2 - shown.length - 2
   const all = `(${facts.join(", ")})`
   const shown = room(all) >= Math.min(24, textWidth(session.name)) ? all : `(${facts[0]}, ${facts[3]})`
-  const name = cut(oneLine(session.name), Math.max(12, room(shown)))
+  const name = cutName(oneLine(session.name), Math.max(12, room(shown)))
   return `${styles.yellow(origin)}${styles.cyan(shortId(session.id))}  ${name}  ${styles.dim(shown)}`
 }

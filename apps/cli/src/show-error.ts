@@ -5,7 +5,8 @@ import { errorToJson, type KeepupError } from "@ku0/agent-runtime"
 import type { GlobalFlags } from "./global-options.js"
 import type { Machine } from "./machine.js"
 import { makeFolder } from "./make-folder.js"
-import { createStyles } from "./output/text.js"
+import { createStyles, wrap } from "./output/text.js"
+import { dateTime, relativeTime } from "./output/time.js"
 import { version } from "./version.js"
 
 export interface ShowErrorOptions {
@@ -35,17 +36,31 @@ export function showError(error: KeepupError, options: ShowErrorOptions): void {
     const { code, message, hint } = errorToJson(error)
     machine.stdout.write(`${JSON.stringify({ ok: false, error: { code, message, hint: hint ?? null } })}\n`)
   }
-  const styles = createStyles(options.hasColour)
-  const lines = flags.json
-    ? []
-    : [
-        `${styles.red(styles.bold(error.code === "CANCELLED" ? "cancelled:" : "error:"))} ${error.message}` +
-          (error.code === "CANCELLED" ? "" : ` ${styles.dim(`[${error.code}]`)}`),
-        ...(error.hint === undefined ? [] : [error.hint]),
-        ...(log === undefined ? [] : [`More is in ${log}`]),
-      ]
+  const lines = flags.json ? [] : forPeople(error, options, log)
   if (isDebug) lines.push(stackOf(error))
   if (lines.length > 0) machine.stderr.write(`${lines.join("\n")}\n`)
+}
+
+function forPeople(error: KeepupError, { machine, hasColour }: ShowErrorOptions, log: string | undefined): string[] {
+  const styles = createStyles(hasColour)
+  const isStop = error.code === "CANCELLED"
+  const width = machine.stderr.columns ?? Number.POSITIVE_INFINITY
+  const fit = (text: string) => text.split("\n").map((line) => (line.startsWith(" ") ? line : wrap(line, width)))
+  return [
+    ...fit(
+      `${styles.red(styles.bold(isStop ? "cancelled:" : "error:"))} ${withLocalTime(error, machine.clock.now())}` +
+        (isStop ? "" : ` ${styles.dim(`[${error.code}]`)}`),
+    ),
+    ...fit(error.hint ?? "").filter((line) => line !== ""),
+    ...(log === undefined ? [] : [`More is in ${log}`]),
+  ]
+}
+
+/** Since when someone holds something, as a clock on the wall says it. */
+function withLocalTime({ message, details }: KeepupError, now: number): string {
+  const since = details?.["since"]
+  if (typeof since !== "number") return message
+  return message.replace(new Date(since).toISOString(), `${dateTime(since)} (${relativeTime(since, now)})`)
 }
 
 /** One line in `logs/keepup.log`; the log that is full is kept once. Never fails the command. */

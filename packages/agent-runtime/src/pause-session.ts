@@ -1,5 +1,5 @@
 /** Asking a running session to stop at its next safe point, from any process. The request is kept with the session. */
-import { KeepupError, type Session, type SessionId } from "@ku0/agent-runtime-core"
+import { KeepupError, type Session, type SessionId, shortId } from "@ku0/agent-runtime-core"
 import type { Runtime } from "./open-runtime.js"
 
 const key = "pauseRequestedAt"
@@ -9,9 +9,10 @@ export async function requestPause(runtime: Runtime, sessionId: SessionId): Prom
   const { store } = runtime
   const lease = await store.leases.find(`session:${sessionId}`)
   if (lease === undefined) {
-    const { status } = await store.sessions.get(sessionId)
-    throw new KeepupError("CONFLICT", `Nobody runs session ${sessionId} now: it is ${status}.`, {
-      hint: "There is nothing to pause. `keepup resume` goes on with it.",
+    const { name, status } = await store.sessions.get(sessionId)
+    const what = `Session ${shortId(sessionId)} ${JSON.stringify(name)} is ${status}, and no process works in it`
+    throw new KeepupError("CONFLICT", `${what}: there is nothing to pause.`, {
+      hint: `Go on with it: keepup resume ${shortId(sessionId)}`,
     })
   }
   return await store.sessions.updateMetadata(sessionId, { [key]: store.context.clock.now() })

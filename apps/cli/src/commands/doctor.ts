@@ -3,6 +3,7 @@ import { checkStore, type Finding, placesIn, type Runtime, repairStore } from "@
 import type { Command } from "../command.js"
 import type { Context } from "../context.js"
 import { readSettings } from "../open-workspace.js"
+import { type Fact, renderFacts } from "../output/facts.js"
 import { oneLine, pad, plural } from "../output/text.js"
 import { version } from "../version.js"
 import { showValue } from "./config/list.js"
@@ -68,14 +69,17 @@ function describePlace(context: Context, runtime: Runtime): Record<string, strin
   }
 }
 
+/** What people call what programs call otherwise. */
+const names: Readonly<Record<string, string>> = { stateDirectory: "state folder" }
+
 function renderPlace(context: Context, facts: Readonly<Record<string, string>>): string {
-  const { styles } = context
+  const { styles, width } = context
   const set = readSettings(context).settings.filter(({ source }) => source !== "default")
-  return [
-    ...Object.entries(facts).map(([name, value]) => `${styles.dim(pad(name, 14))}  ${oneLine(value)}`),
-    ...set.map(({ key, value, source }) => `${styles.dim(pad(key, 14))}  ${showValue(value)} (${source})`),
-    "",
-  ].join("\n")
+  const rows: Fact[] = [
+    ...Object.entries(facts).map(([name, value]): Fact => [names[name] ?? name, oneLine(value)]),
+    ...set.map(({ key, value, source }): Fact => [key, `${showValue(value)} (${source})`]),
+  ]
+  return `${renderFacts(rows, width, styles, "")}\n`
 }
 
 function renderFinding({ styles }: Context, { severity, what, where, canRepair }: Finding): string {

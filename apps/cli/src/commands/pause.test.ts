@@ -12,7 +12,7 @@ afterEach(() => machine.remove())
 
 it("asks who holds the session, and says when nobody does", async () => {
   const { session } = await machine.ask("session new")
-  expect((await machine.ask("pause", 5)).error.message).toContain("Nobody runs session")
+  expect((await machine.ask("pause", 5)).error.message).toContain("no process works in it")
   const store = await openStore(`sqlite:${join(machine.state, "keepup.db")}`)
   const lease = await store.leases.take(`session:${session.id}`, { purpose: "run" })
   expect((await machine.run("pause")).out).toMatch(

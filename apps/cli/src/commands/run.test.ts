@@ -84,3 +84,10 @@ it("goes on in a session that is named", async () => {
   await machine.run(["run", "-S", "latest", "two", "--script", script])
   expect((await machine.ask("session list")).sessions).toMatchObject([{ name: "one", messageCount: 4 }])
 })
+
+it("refuses an empty prompt, an empty name and a script that is a folder, and leaves no session", async () => {
+  expect((await machine.ask(["run", " "], 2)).error.message).toBe("What is the agent to do?")
+  expect((await machine.ask(["run", "x", "--name", ""], 2)).error.message).toBe("A session needs a name.")
+  expect((await machine.ask(["run", "x", "--script", "."], 2)).error.message).toMatch(/is a folder/)
+  expect((await machine.ask("session list")).sessions).toEqual([])
+})

@@ -1,8 +1,8 @@
 /** `run`: starts a session with a prompt and lets the built-in agent work on it. */
-import type { Session, Store } from "@ku0/agent-runtime"
+import { KeepupError, type Session, type Store } from "@ku0/agent-runtime"
 import type { Command } from "../command.js"
 import { cut, oneLine } from "../output/text.js"
-import { getSession } from "../references.js"
+import { getSession, parseSessionName, requireWorkspace } from "../references.js"
 import { agentOptions, runAgent } from "../run-agent.js"
 
 export const runCommand: Command = {
@@ -15,18 +15,21 @@ export const runCommand: Command = {
   arguments: [{ name: "PROMPT…", summary: "what the agent is to do" }],
   options: [...agentOptions, { flags: "--name <NAME>", summary: "the session's name; the prompt unless told" }],
   examples: [
-    { command: 'keepup run "make the tests pass" --model anthropic/claude-sonnet-4-5', does: "A task for the agent" },
+    { command: 'keepup run "make the tests pass"', does: "A task, for the model that is set" },
+    { command: 'keepup run "make the tests pass" --model anthropic/claude-sonnet-4-5', does: "For another model" },
     { command: 'keepup run "tidy up" --script answers.jsonl --approval auto', does: "Offline, from a script" },
   ],
   exits: ["NOT_FOUND", "SESSION_RUNNING", "UNAUTHORIZED"],
   async run(context, input) {
-    const prompt = input.list("PROMPT").join(" ")
+    const prompt = input.list("PROMPT").join(" ").trim()
+    if (prompt === "") throw new KeepupError("INVALID_INPUT", "What is the agent to do?", { hint: "Give it a prompt." })
     const { store } = await context.openRuntime()
+    if (context.flags.session === undefined) await requireWorkspace(context)
     const session =
       context.flags.session === undefined
         ? await store.sessions.create({
             workspacePath: context.workspacePath,
-            name: input.option("name") ?? cut(oneLine(prompt), 60),
+            name: parseSessionName(input.option("name") ?? cut(oneLine(prompt), 60)),
             agentType: "keepup",
             taskDescription: prompt,
           })

@@ -6,8 +6,8 @@ export interface Column {
   readonly align?: "left" | "right"
   /** May be cut down to this many columns. */
   readonly shrinksTo?: number
-  /** Cut off the beginning instead of the end: for paths. */
-  readonly cutStart?: boolean
+  /** How a cell is cut; at its end unless told. */
+  readonly cut?: (text: string, width: number) => string
   /** Dropped first, the highest number first, when nothing else helps. */
   readonly dispensable?: number
   /** Colours a padded cell. */
@@ -30,7 +30,7 @@ export function renderTable(options: TableOptions): string {
   const line = (cells: readonly string[], paint: (text: string, column: Column) => string) =>
     shown
       .map(({ column, at, width }, place) => {
-        const cell = cut(cells[at] ?? "", width, column.cutStart === true ? "start" : "end")
+        const cell = (column.cut ?? cut)(cells[at] ?? "", width)
         const isLast = place === shown.length - 1 && column.align !== "right"
         return paint(isLast ? cell : pad(cell, width, column.align), column)
       })

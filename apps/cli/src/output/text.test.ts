@@ -1,5 +1,17 @@
 import { describe, expect, it } from "vitest"
-import { bytes, createStyles, cut, manyLines, oneLine, pad, plural, shellWord, textWidth, wrap } from "./text.js"
+import {
+  bytes,
+  createStyles,
+  cut,
+  cutName,
+  manyLines,
+  oneLine,
+  pad,
+  plural,
+  shellWord,
+  textWidth,
+  wrap,
+} from "./text.js"
 
 describe("the width of a text", () => {
   it.each([
@@ -59,4 +71,21 @@ it("breaks lines at spaces", () => {
 
 it("writes a word as a shell takes it", () => {
   expect(["src/a.ts", "it's", "two words", ""].map(shellWord)).toEqual(["src/a.ts", `'it'\\''s'`, "'two words'", "''"])
+})
+
+describe("text that has to fit", () => {
+  it("is broken at spaces, but not inside of a command", () => {
+    expect(wrap("keep it with `keepup checkpoint create` now", 30)).toBe("keep it with\n`keepup checkpoint create` now")
+    expect(wrap("a lone ` is nothing to hold together", 20)).toBe("a lone ` is nothing\nto hold together")
+    expect(wrap("short", 80)).toBe("short")
+  })
+
+  it("keeps where a session was branched off when its name is cut", () => {
+    const name = "make the parser faster than it was (rewind from #12)"
+    expect(cutName(name, 80)).toBe(name)
+    expect(cutName(name, 36)).toBe("make the parser f… (rewind from #12)")
+    expect(textWidth(cutName(name, 36))).toBe(36)
+    expect(cutName(name, 12)).toBe("make the pa…")
+    expect(cutName("日本語の名前 (rewind from #1)", 26)).toBe("日本語の… (rewind from #1)")
+  })
 })

@@ -110,16 +110,24 @@ export function cut(text: string, width: number, where: "end" | "start" = "end")
   return where === "end" ? `${kept.join("")}…` : `…${kept.reverse().join("")}`
 }
 
+/** A session's name in so many columns; where it was branched off stays readable. */
+export function cutName(name: string, width: number): string {
+  const branched = / \(rewind from #\d+\)$/.exec(name)?.[0]
+  if (branched === undefined || textWidth(name) <= width || width < branched.length + 8) return cut(name, width)
+  return `${cut(name.slice(0, -branched.length), width - branched.length)}${branched}`
+}
+
 export function pad(text: string, width: number, align: "left" | "right" = "left"): string {
   const space = " ".repeat(Math.max(0, width - textWidth(text)))
   return align === "left" ? text + space : space + text
 }
 
-/** Breaks text at spaces; the lines after the first begin with `indent`. */
+/** Breaks text at spaces, but not inside of a command in backticks; the lines after the first begin with `indent`. */
 export function wrap(text: string, width: number, indent = ""): string {
+  if (textWidth(text) <= width) return text
   const lines: string[] = []
   let line = ""
-  for (const word of text.split(" ")) {
+  for (const word of text.split(/ (?=(?:[^`]*`[^`]*`)*[^`]*$)/)) {
     const longer = line === "" ? word : `${line} ${word}`
     if (line !== "" && textWidth(longer) > width) {
       lines.push(line)

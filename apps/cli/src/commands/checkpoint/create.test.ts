@@ -70,3 +70,28 @@ it("refuses a name that is taken", async () => {
     hint: "Choose another name.",
   })
 })
+
+it("refuses a folder that is no workspace, and leaves no session there", async () => {
+  const home = `${machine.root}/home`
+  expect((await machine.ask(["checkpoint", "create", "--cwd", home], 2)).error.message).toContain(
+    "Cannot take snapshots",
+  )
+  expect((await machine.ask("session list --all")).sessions).toEqual([])
+})
+
+it("ends with an error when the files could not be kept, and keeps the conversation", async () => {
+  machine.write("a.txt", "one\n")
+  await machine.run("session new")
+  const { code, out, err } = await machine.run("checkpoint create", { environment: { PATH: machine.root } })
+  expect(code).toBe(8)
+  expect(out).toContain("It holds the conversation alone: the files could not be kept.")
+  expect(err).toContain("Checkpoint #1 is not complete: ")
+  expect((await machine.ask("checkpoint show 1")).checkpoint.snapshot).toBeNull()
+})
+
+it("names the session in what it suggests, if one was named", async () => {
+  await machine.run(["session", "new", "Mine"])
+  await machine.run(["session", "new", "Other"])
+  const { out } = await machine.run("checkpoint create -S Mine")
+  expect(out).toMatch(/keepup checkpoint restore 1 -S [0-9a-f]{8}\n$/)
+})

@@ -4,6 +4,7 @@ import { basename, resolve } from "node:path"
 import {
   type Checkpoint,
   checkpointToJson,
+  type ErrorCode,
   KeepupError,
   listCheckpointFiles,
   type Runtime,
@@ -14,7 +15,7 @@ import { describeFiles, isFirst } from "../../checkpoint-table.js"
 import type { Command } from "../../command.js"
 import type { Context } from "../../context.js"
 import { oneLine, plural } from "../../output/text.js"
-import { findSession, sessionOption } from "../../references.js"
+import { findSession, requireWorkspace, sessionOption } from "../../references.js"
 
 export const createCommand: Command = {
   summary: "keep the files and the conversation as they are now",
@@ -36,6 +37,7 @@ export const createCommand: Command = {
     const state = await readState(context, input.option("state"))
     const runtime = await context.openRuntime({ isForCheckpoint: true })
     const found = await findSession(context)
+    if (found === undefined) await requireWorkspace(context)
     const session = found ?? (await startSession(context, runtime))
     const take = () =>
       runtime.manager.take({
@@ -54,6 +56,8 @@ export const createCommand: Command = {
     if (found === undefined) tellStarted(context, session)
     const files = isFirst(checkpoint) ? (await listCheckpointFiles(runtime, checkpoint)).length : undefined
     context.answer({ checkpoint: checkpointToJson(checkpoint) }, () => describe(context, checkpoint, session, files))
+    const problem = checkpoint.metadata["snapshotError"] as { code?: ErrorCode } | undefined
+    if (problem !== undefined) context.endWith(problem.code ?? "UNAVAILABLE") // it is there, and not what was wanted
   },
 }
 
@@ -83,9 +87,12 @@ async function readState(context: Context, file: string | undefined): Promise<Re
 function describe(context: Context, checkpoint: Checkpoint, session: Session, files: number | undefined): string {
   const name = checkpoint.name === null ? "" : ` "${oneLine(checkpoint.name)}"`
   const skipped = checkpoint.snapshot?.skipped ?? []
+  const back = `keepup checkpoint restore ${checkpoint.number}${sessionOption(context, session)}`
   const lines = [
     `Checkpoint #${checkpoint.number}${name} created at message #${checkpoint.messageIndex} of "${oneLine(session.name)}".`,
-    `Files: ${describeFiles(checkpoint, files)}. Go back with: keepup checkpoint restore ${checkpoint.number}${sessionOption(context, session)}`,
+    checkpoint.snapshot === null
+      ? "It holds the conversation alone: the files could not be kept."
+      : `Files: ${describeFiles(checkpoint, files)}. Go back with: ${back}`,
   ]
   if (skipped.length > 0) {
     const shown = skipped.slice(0, 5).map(({ path, reason }) => `${oneLine(path)} (${reason})`)

@@ -71,3 +71,8 @@ it("finds the session of the folder above", async () => {
   await machine.run("checkpoint create")
   expect((await machine.run("checkpoint list", { folder: "deep/er" })).out).toContain("1 |   0 | manual")
 })
+
+it("does not say that there are none when none of them is wanted", async () => {
+  await machine.run("checkpoint create")
+  expect((await machine.run("checkpoint list --trigger exit")).out).toContain("None of 1 checkpoint is shown: --all")
+})

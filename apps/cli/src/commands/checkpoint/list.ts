@@ -11,7 +11,7 @@ import {
 import { renderCheckpoints } from "../../checkpoint-table.js"
 import type { Command } from "../../command.js"
 import type { Context } from "../../context.js"
-import { cut, oneLine, plural } from "../../output/text.js"
+import { cutName, oneLine, plural } from "../../output/text.js"
 import { getSession, sessionOption } from "../../references.js"
 
 export const listCommand: Command = {
@@ -48,6 +48,8 @@ export const listCommand: Command = {
   },
 }
 
+const nothing = "No checkpoints yet. `keepup checkpoint create` makes one."
+
 function renderList(
   context: Context,
   session: Session,
@@ -56,12 +58,13 @@ function renderList(
 ): string {
   const { styles } = context
   const facts = `${shortId(session.id)}, ${session.status}`
-  const name = cut(oneLine(session.name), Math.max(10, context.width - facts.length - 2))
+  const name = cutName(oneLine(session.name), Math.max(10, context.width - facts.length - 2))
   const title = `${styles.bold(name)}  ${styles.dim(facts)}`
-  if (checkpoints.length === 0) {
-    return `${title}\n\nNo checkpoints yet. \`keepup checkpoint create\` makes one.`
-  }
   const hidden = session.checkpointCount - checkpoints.length
+  if (checkpoints.length === 0) {
+    const none = hidden > 0 ? `None of ${plural(hidden, "checkpoint")} is shown: --all, --limit, --trigger.` : nothing
+    return `${title}\n\n${none}`
+  }
   const lines = [title, "", renderCheckpoints(context, checkpoints)]
   if (hidden > 0) lines.push(styles.dim(`${plural(hidden, "more checkpoint")} not shown: --all, --limit, --trigger.`))
   const branches = checkpoints.flatMap(({ id, number }) =>
@@ -69,7 +72,7 @@ function renderList(
       .filter(({ forkedFromCheckpointId }) => forkedFromCheckpointId === id)
       .map((one) => {
         const from = `#${number} --> `
-        return `${from}${styles.cyan(shortId(one.id))} ${cut(oneLine(one.name), Math.max(10, context.width - from.length - 9))}`
+        return `${from}${styles.cyan(shortId(one.id))} ${cutName(oneLine(one.name), Math.max(10, context.width - from.length - 9))}`
       }),
   )
   if (branches.length > 0) lines.push("", "Branches:", ...branches)

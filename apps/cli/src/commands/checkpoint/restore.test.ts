@@ -26,7 +26,8 @@ it("shows the plan, asks, does it, and says how to take it back", async () => {
   machine.write("new.txt", "changed by hand\n")
   const { code, out, err } = await machine.run("checkpoint restore 1", { answers: ["y"] })
   expect(code).toBe(0)
-  expect(err.replace(/\([0-9a-f]{8}\)/, "(ID)")).toBe(`Restore #1 "good", just now, of "workspace" (ID)
+  expect(err.replace(/\([0-9a-f]{8}\)/, "(ID)")).toBe(`Restore #1 "good", just now
+of "workspace" (ID)
 in ${machine.workspace}
 
   2 files written
@@ -34,10 +35,10 @@ in ${machine.workspace}
     w gone.txt
   1 file deleted
     d new.txt
-  1 of them changed since the newest checkpoint, by you or another program
+  1 of these changed since the newest checkpoint, by you or another program
     ! new.txt
 
-Everything as it is now is kept in a safety checkpoint first.
+What was never captured, like ignored files, is left alone. Everything else is kept in a safety checkpoint first.
 
 Restore? [y/N] `)
   expect(out).toBe(

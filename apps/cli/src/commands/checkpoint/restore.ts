@@ -15,7 +15,7 @@ import {
 import type { Command, Input } from "../../command.js"
 import type { Context } from "../../context.js"
 import { oneLine } from "../../output/text.js"
-import { getCheckpoint, getSession } from "../../references.js"
+import { getCheckpoint, getSession, parseSessionName } from "../../references.js"
 import { renderPlan, renderRestored } from "../../restore-talk.js"
 import { toWorkspacePaths } from "../../workspace-paths.js"
 
@@ -52,7 +52,7 @@ export const restoreCommand: Command = {
     await restore(context, checkpoint, {
       mode: modeOf(input),
       ...(paths && { paths: toWorkspacePaths(context, session.workspacePath, paths) }),
-      ...(input.has("branch") && { branch: input.option("branch") ?? true }),
+      ...(input.has("branch") && { branch: branchOf(input.option("branch")) }),
       isDry: input.flag("dry-run"),
       isSure: input.flag("yes"),
     })
@@ -89,7 +89,8 @@ export async function restore(context: Context, checkpoint: Checkpoint, request:
     return
   }
   if (!request.isSure) {
-    if (!context.flags.json) context.remark(`${renderPlan(context, checkpoint, session, shown)}\n`)
+    // what is asked about is shown, also with --quiet
+    if (!context.flags.json) context.warn(`${renderPlan(context, checkpoint, session, shown)}\n`)
     await context.confirm(branch === undefined ? "Restore?" : "Restore as a new session?")
   }
   const options = { ...wanted, ...(!request.isSure && { agreed: plan }) }
@@ -116,6 +117,10 @@ export async function restore(context: Context, checkpoint: Checkpoint, request:
       ...(made.restore ? ["Take the files back with: keepup checkpoint undo"] : []),
     ].join("\n"),
   )
+}
+
+function branchOf(name: string | undefined): string | true {
+  return name === undefined ? true : parseSessionName(name)
 }
 
 function modeOf(input: Input): RestoreMode {

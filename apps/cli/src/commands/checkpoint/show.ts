@@ -9,9 +9,10 @@ import {
   type Session,
   shortId,
 } from "@ku0/agent-runtime"
-import { describeFiles } from "../../checkpoint-table.js"
+import { describeFiles, isFirst } from "../../checkpoint-table.js"
 import type { Command } from "../../command.js"
 import type { Context } from "../../context.js"
+import { type Fact, renderFacts } from "../../output/facts.js"
 import { bytes, cut, manyLines, oneLine, pad } from "../../output/text.js"
 import { dateTime, relativeTime } from "../../output/time.js"
 import { getCheckpoint, getSession } from "../../references.js"
@@ -37,6 +38,7 @@ export const showCommand: Command = {
     const messages = input.flag("messages") ? await messagesAround(runtime, checkpoint, 5) : undefined
     const files = input.flag("files") ? await listCheckpointFiles(runtime, checkpoint) : undefined
     const state = input.flag("state") ? await readState(runtime, checkpoint) : undefined
+    const count = await countFiles(runtime, checkpoint)
     const document = {
       checkpoint: checkpointToJson(checkpoint),
       ...(messages && { messages }),
@@ -45,7 +47,7 @@ export const showCommand: Command = {
     }
     context.answer(document, () =>
       [
-        renderFacts(context, checkpoint, session),
+        renderCheckpoint(context, checkpoint, session, count),
         ...(messages ? [renderMessages(context, checkpoint, messages)] : []),
         ...(files
           ? [`${context.styles.bold("Files")}\n${files.map(({ path }) => `  ${oneLine(path)}`).join("\n")}`]
@@ -56,13 +58,27 @@ export const showCommand: Command = {
   },
 }
 
+/** How many files a first checkpoint holds, if they are here to be counted. */
+async function countFiles(runtime: Runtime, checkpoint: Checkpoint): Promise<number | undefined> {
+  if (!isFirst(checkpoint)) return undefined
+  return await listCheckpointFiles(runtime, checkpoint).then(
+    (files) => files.length,
+    () => undefined, // they may lie on another machine; everything else can be shown
+  )
+}
+
 async function readState({ store }: Runtime, { sessionId, entrySeq }: Checkpoint): Promise<Record<string, unknown>> {
   return await store.state.get({ sessionId, seq: entrySeq })
 }
 
-function renderFacts({ styles, now }: Context, checkpoint: Checkpoint, session: Session): string {
+function renderCheckpoint(
+  { styles, now, width }: Context,
+  checkpoint: Checkpoint,
+  session: Session,
+  count: number | undefined,
+): string {
   const { git, snapshot } = checkpoint
-  const rows: [string, string][] = [
+  const rows: Fact[] = [
     ["Id", checkpoint.id],
     ["Session", `${oneLine(session.name)} (${shortId(session.id)})`],
     [
@@ -74,10 +90,10 @@ function renderFacts({ styles, now }: Context, checkpoint: Checkpoint, session: 
       "Files",
       snapshot === null
         ? describeFiles(checkpoint)
-        : `${describeFiles(checkpoint)}, snapshot ${snapshot.commit.slice(0, 12)}`,
+        : `${describeFiles(checkpoint, count)}, snapshot ${snapshot.commit.slice(0, 12)}`,
     ],
   ]
-  if (checkpoint.note !== null) rows.push(["Note", manyLines(checkpoint.note).replaceAll("\n", `\n${" ".repeat(11)}`)])
+  if (checkpoint.note !== null) rows.push(["Note", manyLines(checkpoint.note)])
   if (git !== null) {
     const at = git.head === null ? "" : ` at ${git.head.slice(0, 10)}`
     const operation = git.operation === null ? "" : `, ${git.operation} in progress`
@@ -94,7 +110,7 @@ function renderFacts({ styles, now }: Context, checkpoint: Checkpoint, session: 
   const title = `Checkpoint #${checkpoint.number}${checkpoint.name === null ? "" : ` "${oneLine(checkpoint.name)}"`}`
   return [
     styles.bold(title),
-    ...rows.map(([name, value]) => `  ${styles.dim(pad(name, 7))}  ${value}`),
+    renderFacts(rows, width, styles),
     ...(skipped.length > 0 ? ["", styles.yellow("Not in it, and never touched by a restore:"), ...skipped] : []),
   ].join("\n")
 }

@@ -30,3 +30,12 @@ it("names the file that can't be read", async () => {
     hint: "Mend it or move it away.",
   })
 })
+
+it("shows a whole value and what it means where the table does not fit", async () => {
+  const { out } = await machine.run("config list --no-color", { columns: 60 })
+  expect(out).toContain("checkpoint.retention = 10 (default)\n    automatic checkpoints")
+  expect(out).toContain("agent.spawned\n    (default)")
+  expect(out).not.toContain("…")
+  const settings = out.slice(0, out.indexOf("workspace:"))
+  expect(Math.max(...settings.split("\n").map((line) => line.length))).toBeLessThanOrEqual(60)
+})

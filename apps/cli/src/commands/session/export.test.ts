@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { createTestMachine, type TestMachine } from "../../testing/run-keepup.js"
@@ -29,4 +29,13 @@ it("writes a text to read, to a file or to standard output", async () => {
   expect(out).toContain("Done.")
   await machine.run("session export latest ../out.md --format md")
   expect(readFileSync(join(machine.root, "out.md"), "utf8")).toBe(out)
+})
+
+it("refuses a folder, one that is not there, and leaves what is in the way", async () => {
+  for (const format of ["keepup", "json", "md"]) {
+    const words = `--format ${format}`
+    expect((await machine.ask(`session export latest .. ${words} --force`, 2)).error.message).toMatch(/is a folder/)
+    expect((await machine.ask(`session export latest ../none/out ${words}`, 3)).error.message).toMatch(/no folder/)
+  }
+  expect(readdirSync(machine.root).filter((name) => name.includes("tmp") || name === "none")).toEqual([])
 })

@@ -1,6 +1,6 @@
 /** `session export`: a session with everything that belongs to it in one file, or as a text to read. */
 import { randomBytes } from "node:crypto"
-import { createWriteStream, existsSync, renameSync, rmSync } from "node:fs"
+import { createWriteStream, existsSync, renameSync, rmSync, statSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
@@ -61,13 +61,9 @@ export const exportCommand: Command = {
       return
     }
     const path = resolve(context.machine.currentDirectory, name)
+    refuseTaken(path, input.flag("force"))
     context.progress.report("Exporting records", 0, 0)
     if (format !== "keepup") {
-      if (existsSync(path) && !input.flag("force")) {
-        throw new KeepupError("CONFLICT", `There is a file ${path} already.`, {
-          hint: "Name another file, or --force.",
-        })
-      }
       await context.uninterrupted(() => writeWhole(path, source(), context.signal), stopped(path))
       context.answer({ path, sessionId: session.id }, () => `"${oneLine(session.name)}" is in ${oneLine(path)}.`)
       return
@@ -81,6 +77,19 @@ export const exportCommand: Command = {
       return `"${oneLine(session.name)}" is in ${oneLine(path)}, ${bytes(sizeBytes)}.${redacted}`
     })
   },
+}
+
+function refuseTaken(path: string, isForced: boolean): void {
+  const there = statSync(path, { throwIfNoEntry: false })
+  if (there?.isDirectory()) {
+    throw new KeepupError("INVALID_INPUT", `${path} is a folder.`, { hint: "Name the file to write." })
+  }
+  if (there !== undefined && !isForced) {
+    throw new KeepupError("CONFLICT", `There is a file ${path} already.`, { hint: "Name another file, or --force." })
+  }
+  const folder = dirname(path)
+  if (existsSync(folder)) return
+  throw new KeepupError("NOT_FOUND", `There is no folder ${folder}.`, { hint: "Make it first, or name another." })
 }
 
 function stopped(path: string) {

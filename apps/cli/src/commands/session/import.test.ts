@@ -64,3 +64,7 @@ it("refuses what is no export, and what is not there", async () => {
   expect((await machine.ask("session import nothing.keepup", 3)).error.code).toBe("NOT_FOUND")
   expect((await machine.ask("session list")).sessions).toEqual([])
 })
+
+it("says that a folder is no export", async () => {
+  expect((await machine.ask("session import .", 2)).error.message).toMatch(/can't be read: EISDIR/)
+})

@@ -50,7 +50,7 @@ export const importCommand: Command = {
           .map(
             (session) =>
               `"${oneLine(session.name)}" is session ${shortId(session.id)}: ${plural(session.messageCount, "message")}, ` +
-              `${plural(session.checkpointCount, "checkpoint")}. Look: keepup checkpoint list -S ${shortId(session.id)}`,
+              `${plural(session.checkpointCount, "checkpoint")}.\nLook: keepup checkpoint list -S ${shortId(session.id)}`,
           )
           .join("\n"),
     )
@@ -68,7 +68,8 @@ function readHead(path: string): string {
       closeSync(file)
     }
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw cause
-    throw new KeepupError("NOT_FOUND", `There is no file ${path}.`, { cause })
+    const { code, message } = cause as NodeJS.ErrnoException
+    if (code === "ENOENT") throw new KeepupError("NOT_FOUND", `There is no file ${path}.`, { cause })
+    throw new KeepupError("INVALID_INPUT", `${path} can't be read: ${message}.`, { cause })
   }
 }

@@ -3,7 +3,7 @@ import { type Session, type SessionStatus, sessionStatuses, sessionToJson, short
 import type { Command } from "../../command.js"
 import type { Context } from "../../context.js"
 import { renderTable } from "../../output/table.js"
-import { oneLine, plural, type Styles } from "../../output/text.js"
+import { cut, cutName, oneLine, plural, type Styles, wrap } from "../../output/text.js"
 import { relativeTime } from "../../output/time.js"
 import { renderTree } from "../../output/tree.js"
 import { plantSessions } from "../../session-tree.js"
@@ -42,18 +42,21 @@ export const listCommand: Command = {
 }
 
 function nothing(context: Context): string {
-  return `No sessions in ${context.workspacePath}. \`keepup run\` starts one; \`--all\` shows those of other workspaces.`
+  const text = `No sessions in ${oneLine(context.workspacePath)}. \`keepup run\` starts one; \`--all\` shows those of other workspaces.`
+  return wrap(text, context.width)
 }
 
 function renderSessions({ styles, width, now }: Context, sessions: readonly Session[], isAll: boolean): string {
   const columns = [
     { title: "ID", paint: styles.cyan },
-    { title: "NAME", shrinksTo: 16 },
+    { title: "NAME", shrinksTo: 16, cut: cutName },
     { title: "STATUS", paint: (cell: string, row: number) => paintStatus(cell, sessions[row]?.status ?? "", styles) },
     { title: "MSGS", align: "right" as const, dispensable: 1 },
     { title: "CHKP", align: "right" as const, dispensable: 2 },
     { title: "CHANGED" },
-    ...(isAll ? [{ title: "WORKSPACE", shrinksTo: 12, cutStart: true }] : []),
+    ...(isAll
+      ? [{ title: "WORKSPACE", shrinksTo: 12, cut: (text: string, most: number) => cut(text, most, "start") }]
+      : []),
   ]
   const rows = sessions.map((session) => [
     shortId(session.id),

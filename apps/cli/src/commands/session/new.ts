@@ -3,6 +3,7 @@ import { basename } from "node:path"
 import { sessionToJson, shortId } from "@ku0/agent-runtime"
 import type { Command } from "../../command.js"
 import { oneLine } from "../../output/text.js"
+import { parseSessionName, requireWorkspace } from "../../references.js"
 
 export const newCommand: Command = {
   summary: "start an empty session in this workspace",
@@ -15,9 +16,10 @@ export const newCommand: Command = {
   exits: ["UNAVAILABLE"],
   async run(context, input) {
     const { store } = await context.openRuntime()
+    await requireWorkspace(context)
     const session = await store.sessions.create({
       workspacePath: context.workspacePath,
-      name: input.optional("NAME") ?? basename(context.workspacePath),
+      name: parseSessionName(input.optional("NAME") ?? basename(context.workspacePath)),
       agentType: input.option("agent") ?? "manual",
       ...(input.has("task") && { taskDescription: input.option("task") ?? "" }),
     })

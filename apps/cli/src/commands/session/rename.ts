@@ -1,8 +1,8 @@
 /** `session rename`: another name for a session. */
-import { KeepupError, sessionToJson, shortId } from "@ku0/agent-runtime"
+import { sessionToJson, shortId } from "@ku0/agent-runtime"
 import type { Command } from "../../command.js"
 import { oneLine } from "../../output/text.js"
-import { getSession } from "../../references.js"
+import { getSession, parseSessionName } from "../../references.js"
 
 export const renameCommand: Command = {
   summary: "give a session another name",
@@ -13,8 +13,7 @@ export const renameCommand: Command = {
   examples: [{ command: 'keepup session rename latest "Faster parser"', does: "Name what you are at" }],
   exits: ["NOT_FOUND"],
   async run(context, input) {
-    const name = input.argument("NAME").trim()
-    if (name === "") throw new KeepupError("INVALID_INPUT", "A session needs a name.")
+    const name = parseSessionName(input.argument("NAME"))
     const session = await getSession(context, input.argument("SESSION"))
     const { store } = await context.openRuntime()
     const renamed = await store.sessions.rename(session.id, name)

@@ -11,6 +11,7 @@ import {
 import { renderCheckpoints } from "../../checkpoint-table.js"
 import type { Command } from "../../command.js"
 import type { Context } from "../../context.js"
+import { type Fact, renderFacts } from "../../output/facts.js"
 import { manyLines, oneLine, pad } from "../../output/text.js"
 import { dateTime, relativeTime } from "../../output/time.js"
 import { getSession } from "../../references.js"
@@ -53,8 +54,8 @@ function renderSession(
   logs: readonly SessionLogLine[],
   running: string | undefined,
 ): string {
-  const { styles, now } = context
-  const facts: [string, string][] = [
+  const { styles, now, width } = context
+  const facts: Fact[] = [
     ["Id", session.id],
     ["Status", session.status],
     ...(running ? ([["Held by", running]] as [string, string][]) : []),
@@ -69,10 +70,7 @@ function renderSession(
       : ([["Branch of", shortId(session.parentSessionId)]] as [string, string][])),
     ...(session.taskDescription === "" ? [] : ([["Task", oneLine(session.taskDescription)]] as [string, string][])),
   ]
-  const parts = [
-    styles.bold(oneLine(session.name)),
-    facts.map(([name, value]) => `  ${styles.dim(pad(name, 11))}  ${value}`).join("\n"),
-  ]
+  const parts = [styles.bold(oneLine(session.name)), renderFacts(facts, width, styles)]
   if (checkpoints.length > 0) parts.push("", renderCheckpoints(context, checkpoints))
   if (logs.length > 0) parts.push("", styles.bold("Log"), ...logs.map((line) => renderLogLine(context, line)))
   return parts.join("\n")
