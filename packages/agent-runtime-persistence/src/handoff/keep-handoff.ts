@@ -8,8 +8,6 @@ import { resolve } from "node:path"
 import { type Checkpoint, type Session, toKeepupError } from "@ku0/agent-runtime-core"
 import type { Store } from "../store/open-store.js"
 import { fillHandoffPath } from "./handoff-path.js"
-import { readHandoff } from "./render-handoff.js"
-import { writeHandoffSection } from "./write-handoff-section.js"
 
 export interface HandoffKeeperOptions {
   readonly store: Store
@@ -34,6 +32,9 @@ export function createHandoffKeeper({ store, template, onWarning }: HandoffKeepe
   async function write(session: Session, checkpoint: Checkpoint): Promise<void> {
     const { workspacePath } = session
     const path = fillHandoffPath({ template, workspacePath, session, branch: checkpoint.git?.branch ?? null })
+    // loaded here: most checkpoints write no handoff
+    const { readHandoff } = await import("./render-handoff.js")
+    const { writeHandoffSection } = await import("./write-handoff-section.js")
     const handoff = await readHandoff(store, session.id)
     const result = await writeHandoffSection({ path, workspacePath, handoff })
     if (result.warning !== undefined) await tell(session, result.warning)
