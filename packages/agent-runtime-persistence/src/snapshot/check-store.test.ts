@@ -211,3 +211,21 @@ it("drops what no kept checkpoint needs, and keeps the rest in few files", async
   }
   expect(fsck(store.directory)).toBe("")
 })
+
+it("finds nothing wrong with files that git would take for its own", async () => {
+  for (const name of [".GIT/x", ".Git", "git~1", ".git ", ".git.", "\xe2\x80\x8c.git", ".gitmodules"])
+    work.write(name, name)
+  work.write("sub/.gitmodules", '[submodule "../x"]\npath = -a\nurl = -u\n')
+  for (const name of [".gitmodules", ".gitattributes", ".gitignore", ".mailmap"])
+    work.link(`links/${name}`, "elsewhere")
+  const before = work.picture()
+  const store = await work.open()
+  const { commit } = await store.capture({ message: "1", checkpointId: "odd" })
+  expect(fsck(store.directory)).toBe("")
+  work.write("long/.gitattributes", "a".repeat(5000))
+  await store.capture({ message: "2", checkpointId: "long" })
+  expect(await store.check()).toMatchObject({ isSound: true, problems: [], damaged: [] })
+  for (const name of [".GIT", "git~1", "links", "sub"]) work.remove(name)
+  await store.restore(commit)
+  expect(work.picture()).toEqual(before)
+})

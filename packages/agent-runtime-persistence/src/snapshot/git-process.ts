@@ -29,6 +29,8 @@ export interface RunGitOptions {
 
 export interface GitResult {
   readonly stdout: Buffer
+  /** Its first lines. */
+  readonly stderr: string
   readonly exitCode: number
 }
 
@@ -88,7 +90,7 @@ export function createGit(options: GitOptions): Git {
         const exitCode = code ?? 128
         if (runOptions.signal?.aborted) reject(cancelled())
         else if (exitCode === 0 || runOptions.accept?.includes(exitCode)) {
-          resolve({ stdout: Buffer.concat(stdout), exitCode })
+          resolve({ stdout: Buffer.concat(stdout), stderr, exitCode })
         } else reject(failed(args, signal ?? exitCode, stderr))
       })
       child.stdin?.end(runOptions.input)

@@ -34,12 +34,24 @@ export function removeJournal(store: string, id: string, held?: HeldFiles): void
   syncFolder(folder)
 }
 
-/** Restores that were started and neither finished nor taken back, oldest first. */
+/**
+ * Restores that were started and neither finished nor taken back, oldest first. A note that is not whole never became
+ * durable, so nothing was changed under it.
+ */
 export function listJournals(store: string): RestoreJournal[] {
   const journals: RestoreJournal[] = []
   for (const name of readdirSync(join(store, "restores"))) {
     if (!name.endsWith(".json")) continue
-    journals.push(JSON.parse(readFileSync(join(store, "restores", name), "utf8")))
+    const journal = parseJournal(readFileSync(join(store, "restores", name), "utf8"))
+    if (journal !== undefined) journals.push(journal)
   }
   return journals.sort((a, b) => a.startedAt - b.startedAt)
+}
+
+function parseJournal(text: string): RestoreJournal | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

@@ -110,6 +110,16 @@ it("keeps the note of a restore whose last step failed, so that it can be taken 
   expect(store.listUnfinishedRestores()).toEqual([])
 })
 
+it("begins anew after a power cut that left no more than the name of its note", async () => {
+  const { commit } = await store.capture({ message: "1", checkpointId: "1" })
+  for (const torn of ["", '{"id":"x","tar'])
+    writeFileSync(join(store.directory, `restores/torn-${torn.length}.json`), torn)
+  expect(store.listUnfinishedRestores()).toEqual([])
+  work.write("src/f0.txt", "changed")
+  await store.restore(commit)
+  expect(work.read("src/f0.txt")).toBe("file 0\n")
+})
+
 it("refuses unknown snapshots and a snapshot that lost content, before it touches anything", async () => {
   await expect(store.restore("")).rejects.toMatchObject({ code: "INVALID_INPUT" })
   await expect(store.restore("0".repeat(40))).rejects.toMatchObject({ code: "NOT_FOUND" })

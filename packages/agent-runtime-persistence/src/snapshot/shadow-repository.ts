@@ -30,6 +30,14 @@ export interface ShadowRepository {
 const formatVersion = 1
 const bindingFile = "keepup.json"
 
+/** What git finds wrong with files that mean something to it is no damage: the workspace has them like that. */
+const harmless = [
+  ...["hasDotgit", "gitattributesSymlink", "gitignoreSymlink", "mailmapSymlink"],
+  ...["Blob", "Large", "Missing", "Name", "Parse", "Path", "Symlink", "Update", "Url"].map(
+    (name) => `gitmodules${name}`,
+  ),
+]
+
 const config = `[core]
 \trepositoryformatversion = 0
 \tbare = true
@@ -49,7 +57,8 @@ const config = `[core]
 \tauto = false
 [pack]
 \tthreads = 1
-`
+[fsck]
+${harmless.map((name) => `\t${name} = ignore\n`).join("")}`
 
 const parts: readonly (readonly [name: string, text: string])[] = [
   ["HEAD", "ref: refs/heads/latest\n"],
