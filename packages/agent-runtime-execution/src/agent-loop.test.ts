@@ -178,6 +178,44 @@ describe("runAgentLoop", () => {
     expect((await runLoop(log, [{ content: "now" }])).answer).toBe("now")
   })
 
+  test("pauses when a tool stopped on the way, and the same call goes on when it is resumed", async () => {
+    const log = createMemoryLog()
+    const ran: string[] = []
+    const slow = tool("slow", async (_args, { callId }) => {
+      ran.push(callId)
+      return ran.length === 1 ? { content: "halfway", isPaused: true } : { content: "there" }
+    })
+    const answers = [{ toolCalls: [call("slow"), call("after")] }, { content: "end {{last_tool_result}}" }]
+    const tools = [slow, tool("after", () => ({ content: "after" }))]
+    const end = await runLoop(log, answers, { prompt: "go", tools })
+    expect(end.outcome).toBe("paused")
+    expect(lastData(log, "tool:ended")).toMatchObject({ name: "slow", outcome: "paused" })
+    expect(log.state()).toMatchObject({ openToolCalls: [], inDoubtToolCalls: [], phase: "paused" })
+    expect(results(log)).toEqual([])
+    expect((await runLoop(log, answers, { tools })).answer).toBe("end after")
+    expect(ran).toEqual([ran[0], ran[0]])
+    expect(results(log).map(({ content }) => content)).toEqual(["there", "after"])
+  })
+
+  test("waits for a tool that stops by itself, however long that takes, and keeps its call for the resume", async () => {
+    const log = createMemoryLog()
+    const controller = new AbortController()
+    const patient = tool(
+      "patient",
+      async () => {
+        controller.abort()
+        await new Promise((resolve) => setTimeout(resolve, 30))
+        return { content: "stopped", isPaused: true }
+      },
+      { stopsByItself: true },
+    )
+    const options = { prompt: "go", tools: [patient], signal: controller.signal, cancelGraceMs: 1 }
+    const end = await runLoop(log, [{ toolCalls: [call("patient")] }], options)
+    expect(end.outcome).toBe("cancelled")
+    expect(log.state().inDoubtToolCalls).toEqual([])
+    expect(lastData(log, "tool:ended")).toMatchObject({ outcome: "paused" })
+  })
+
   test("cancels a running tool, closes every call, and can be resumed", async () => {
     const log = createMemoryLog()
     const controller = new AbortController()

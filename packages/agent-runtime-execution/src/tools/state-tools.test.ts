@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { use } from "../../test/temporary-workspace.js"
 import { collectState } from "../collect-state.js"
 import { createFleetingEvents } from "../fleeting.js"
-import { createSpawnAgentTool, type SpawnAgentOptions } from "./spawn-agent.js"
+import { createSpawnAgentTool, type KnownSession, type SpawnAgentOptions } from "./spawn-agent.js"
 import { createTodoList, createTodoListTool } from "./todo-list.js"
 
 const items = [
@@ -67,12 +67,20 @@ describe("spawn_agent", () => {
     expect(await use(tool, { task: "tests", agentType: "tester" })).toMatchObject({ isError: true })
   })
 
+  test.each(["paused", "cancelled", "in-doubt"])("a child that is %s has no result yet", async (outcome) => {
+    const { tool } = create(outcome)
+    expect(await use(tool, { task: "tests" })).toMatchObject({ isPaused: true })
+  })
+
   test("knows what became of a child whose parent died", async () => {
-    const inspect = async (found: { sessionId: string; status: string } | undefined) =>
+    const inspect = async (found: KnownSession | undefined) =>
       await create("completed", { findSession: async () => found }).tool.inspect?.({}, "c")
     expect(await inspect(undefined)).toEqual({ summary: "The other agent was not started.", isApplied: false })
-    expect(await inspect({ sessionId: "s", status: "completed" })).toMatchObject({ isApplied: true })
-    expect(await inspect({ sessionId: "s", status: "paused" })).toMatchObject({ isApplied: false })
+    expect(await inspect({ sessionId: "s", status: "completed", messageCount: 4 })).toEqual({
+      summary: "The other agent's session s is completed, at message 4. A retry gives its answer.",
+      isApplied: true,
+    })
+    expect(await inspect({ sessionId: "s", status: "paused", messageCount: 3 })).toMatchObject({ isApplied: false })
     expect(await create("completed").tool.inspect?.({}, "c")).toEqual({
       summary: "Whether the other agent was started is not known.",
     })
