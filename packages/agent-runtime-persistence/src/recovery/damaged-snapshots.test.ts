@@ -17,6 +17,7 @@ import type { Checkpoint, Session } from "@ku0/agent-runtime-core"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { openFixture, type TimeTravelFixture } from "../testing/time-travel-fixture.js"
 import { listCheckpointFiles, readCheckpointFile } from "../time-travel/look.js"
+import { restoreCheckpoint } from "../time-travel/restore.js"
 import { checkStore } from "./check-store.js"
 import { repairStore } from "./repair-store.js"
 
@@ -163,5 +164,27 @@ describe("what the snapshots hold", () => {
     expect(filesLike(packs)).toEqual(list)
     await damageClosed(() => undefined)
     expect(await readAll()).toEqual(before)
+  })
+
+  it("locks of a git that is gone hold nothing up, and one in the user's repository is not ours to take", async () => {
+    const index = readdirSync(folder).filter((name) => name.startsWith("index"))
+    const locks = ["HEAD", "config", "index", "packed-refs", "refs/heads/latest", ...index].map(
+      (name) => `${name}.lock`,
+    )
+    for (const name of locks) writeFileSync(join(folder, name), "")
+    travel.git("init", "-q")
+    const ofUser = join(travel.workspace, ".git/index.lock")
+    writeFileSync(ofUser, "the user's")
+    travel.write({ "a.txt": "a3\n" })
+    const next = (await travel.manager.take({ sessionId: session.id, trigger: "manual" })) as Checkpoint
+    expect((await readCheckpointFile(travel, next, "a.txt")).toString()).toBe("a3\n")
+    await restoreCheckpoint(travel, { checkpoint: await travel.store.checkpoints.resolve(session.id, "#1") })
+    expect(readFileSync(join(travel.workspace, "a.txt"), "utf8")).toBe("a1\n")
+    const kept = (await travel.store.checkpoints.list(session.id)).map(({ id }) => id)
+    const snapshots = await travel.snapshots(travel.workspace)
+    await snapshots.consolidate()
+    await snapshots.gc(kept)
+    expect([...snapshots.listCheckpoints().keys()].toSorted()).toEqual(kept.toSorted())
+    expect(readFileSync(ofUser, "utf8")).toBe("the user's")
   })
 })

@@ -102,6 +102,20 @@ describe("replay", () => {
     expect(shown(entries)).toEqual(Array.from({ length: 1_203 }, (_, i) => `${i}`))
   })
 
+  it("ends where the session stood when it began, however fast that one grows meanwhile", async () => {
+    const one = await take()
+    await travel.store.log.append(
+      session.id,
+      Array.from({ length: 300 }, (_, i) => user(`${i}`)),
+    )
+    const entries: Entry[] = []
+    for await (const entry of replayHistory(travel.store, { from: one })) {
+      entries.push(entry)
+      if (entries.length <= 350) await say("meanwhile")
+    }
+    expect(shown(entries)).toEqual(Array.from({ length: 300 }, (_, i) => `${i}`))
+  })
+
   it("takes the time it took, divided by the speed, and no pause longer than allowed", async () => {
     const one = await take()
     await say("a")
