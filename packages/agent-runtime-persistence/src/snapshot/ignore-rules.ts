@@ -128,7 +128,8 @@ async function findScope(options: IgnoreOptions): Promise<Scope> {
 /** `core.excludesFile` first, then `info/exclude`, which wins, as in the user's own git. */
 function readUserExcludes(options: IgnoreOptions): string {
   const { userConfig, homeDirectory, environment, repository } = options
-  const global = findGlobalFile(userConfig.get("core.excludesfile"), "ignore", homeDirectory, environment)
+  const root = repository?.root ?? options.workspace
+  const global = findGlobalFile(userConfig.get("core.excludesfile"), "ignore", homeDirectory, environment, root)
   const texts = [global, repository && join(repository.commonDirectory, "info/exclude")]
   return texts.map((path) => (path ? (readBytes(path)?.replace(/^\xef\xbb\xbf/, "") ?? "") : "")).join("\n")
 }

@@ -39,6 +39,7 @@ export async function openStoreSession(options: OpenSnapshotStoreOptions): Promi
       "attributes",
       options.homeDirectory,
       options.environment,
+      repository?.root ?? shadow.workspace,
     ),
     own,
     packFolder,

@@ -23,6 +23,7 @@ import { type BytePath, displayPath, foldersAbove, parentOf } from "./byte-path.
 import { type FileStat, isSettled } from "./file-stat.js"
 import { objectId } from "./git-objects.js"
 import { canHold, changeBeside, changeHeld, type HeldFiles, type NameChange } from "./held-files.js"
+import { moveAcross } from "./move-across.js"
 import type { RestoreWork } from "./restore-plan.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import type { FileEntry } from "./trees.js"
@@ -289,7 +290,12 @@ async function place(
     if (readdirSync(target).length > 0) return "blocked"
     rmdirSync(target)
   }
-  await change.move(files.resolve(from), target)
+  try {
+    await change.move(files.resolve(from), target)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EXDEV") throw error
+    await moveAcross(files, from, to, change)
+  }
   touched.add(parentOf(to))
   return undefined
 }

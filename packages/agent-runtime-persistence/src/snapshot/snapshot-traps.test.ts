@@ -294,11 +294,14 @@ describe("the user's own rules", () => {
     work.git("config", "core.excludesFile", join(work.home, "my-ignores"))
     const other = await work.open()
     const again = await other.capture({ message: "2" })
-    expect((await other.listFiles(again.commit)).map(({ path }) => path).sort()).toEqual([
-      ".keepupignore",
-      "a.secret",
-      "keep.tmp",
-    ])
+    const left = [".keepupignore", "a.secret", "keep.tmp"]
+    expect((await other.listFiles(again.commit)).map(({ path }) => path).sort()).toEqual(left)
+    for (const path of ["~/my-ignores", "../home/my-ignores"]) {
+      work.git("config", "core.excludesFile", path)
+      const named = await work.open()
+      const { commit: latest } = await named.capture({ message: path })
+      expect((await named.listFiles(latest)).map((file) => file.path).sort()).toEqual(left)
+    }
   })
 
   it("captures ignored files that are asked for, and only those", async () => {

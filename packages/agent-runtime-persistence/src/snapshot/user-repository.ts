@@ -51,8 +51,13 @@ export function findGlobalFile(
   name: "ignore" | "attributes",
   homeDirectory: string | undefined,
   environment: Readonly<Record<string, string | undefined>>,
+  /** Where git would stand; a path may be meant from there. */
+  root: string,
 ): string | undefined {
-  if (configured !== undefined) return expandHome(configured, homeDirectory)
+  if (configured !== undefined) {
+    const path = expandHome(configured, homeDirectory)
+    return path === undefined ? undefined : resolve(root, path)
+  }
   const configHome = environment["XDG_CONFIG_HOME"] || (homeDirectory && join(homeDirectory, ".config"))
   return configHome ? join(configHome, "git", name) : undefined
 }

@@ -120,7 +120,7 @@ function throwBoth(error: unknown, failure: unknown): never {
 function explainDisk(error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException
   const isFull = code === "ENOSPC" || code === "EDQUOT"
-  if (!isFull && !["EROFS", "EACCES", "EPERM"].includes(code as string)) return error
+  if (!isFull && !["EROFS", "EACCES", "EPERM", "EBUSY"].includes(code as string)) return error
   return new KeepupError("UNAVAILABLE", `The files could not be written: ${message}.`, {
     hint: `${isFull ? "Free some disk space" : "Make them writable"} and try again. Everything is as it was.`,
     cause: error,
