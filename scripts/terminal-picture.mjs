@@ -26,7 +26,7 @@ const colours = {
 
 const output = execFileSync(process.execPath, [join(root, "apps/cli/dist/keepup.cjs"), "demo"], {
   encoding: "utf8",
-  env: { ...process.env, FORCE_COLOR: "1", COLUMNS: "100" },
+  env: { ...process.env, FORCE_COLOR: "1", KEEPUP_COLUMNS: "92" },
   stdio: ["ignore", "pipe", "inherit"],
 })
 const lines = pickSteps(output.replace(/\S*keepup-demo-\w+/g, "/tmp/keepup-demo").split("\n"))

@@ -12,7 +12,7 @@ export async function renderCliDocs(): Promise<string> {
     "# The command line",
     "Made from the commands by `pnpm fix`; `pnpm check` fails when it is stale. `keepup help COMMAND` says the same.",
     "A checkpoint is written as its number (`3`, or `'#3'`: to a shell, `#` begins a comment), a name, `latest`, an id or four " +
-      "or more characters of one; `SESSION:REF` names a checkpoint of another session. A session is written as an id or a part of " +
+      "or more characters of one, looked for in this order; `SESSION:REF` names a checkpoint of another session. A session is written as an id or a part of " +
       "it, a name, or `latest`; without one, it is the newest of the workspace that is not a finished import.",
     `## Options of every command\n\n${optionTable(globalOptions)}`,
     `## Exit codes\n\n${exitTable()}`,

@@ -85,7 +85,7 @@ export function createContext(parts: ContextParts): Context {
     workspacePath,
     stateDirectory: findStateFolder(flags, machine),
     styles,
-    width: machine.stdout.columns ?? Number.POSITIVE_INFINITY,
+    width: machine.stdout.columns ?? readColumns(machine),
     progress,
     signal: parts.signal,
     now: machine.clock.now(),
@@ -118,6 +118,12 @@ export function createContext(parts: ContextParts): Context {
     endWith: parts.endWith,
   }
   return context
+}
+
+/** A pipe is as wide as it takes, unless whoever reads it shows it in so many columns. */
+function readColumns({ environment }: Machine): number {
+  const columns = Number(environment["KEEPUP_COLUMNS"])
+  return columns >= 20 ? columns : Number.POSITIVE_INFINITY
 }
 
 /** The folder `--state-dir` names, or the usual one; a relative one counts from the current folder. */

@@ -26,6 +26,9 @@ export const exitMeanings: Readonly<Record<ErrorCode, string>> = {
   CANCELLED: "a signal, or the user said no",
 }
 
+const references =
+  "REF is a number like 3, a name, latest, or a part of an id, looked for in this order. SESSION:REF is a checkpoint of another session."
+
 const anyCommand: readonly ErrorCode[] = ["INTERNAL", "INVALID_INPUT", "CANCELLED"]
 const anyWithStore: readonly ErrorCode[] = ["CORRUPT", "STORE_TOO_NEW", "UNAVAILABLE"]
 
@@ -62,6 +65,7 @@ async function renderList(
         renderExits(Object.keys(errorCodes) as ErrorCode[], styles),
       ]
     : []
+  if (words.join(" ") === "checkpoint") foot.push(wrap(references, width))
   return [head, ...sections, ...foot, `\`keepup help ${[...words, "COMMAND"].join(" ")}\` explains one of them.`].join(
     "\n\n",
   )

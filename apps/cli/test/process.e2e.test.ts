@@ -117,6 +117,25 @@ it("plays the demo to its end and leaves nothing behind", () => {
   expect(readdirSync(place.root).filter((name) => name.startsWith("keepup-demo-"))).toEqual([])
 })
 
+it("stops the demo with an error where something is not as it says, and leaves the workspace to look at", () => {
+  place.environment["TMPDIR"] = place.root
+  const liar = join(place.root, "liar.cjs")
+  // keepup, but for a restore that writes one byte too many
+  writeFileSync(
+    liar,
+    `const isRestore = process.argv.includes("restore") && process.argv.includes("--yes")
+     if (isRestore) process.on("exit", () => require("node:fs").appendFileSync("README.md", "x"))
+     require(${JSON.stringify(program)})`,
+  )
+  const options = { cwd: place.workspace, env: place.environment, encoding: "utf8" as const }
+  const { status, stdout, stderr } = spawnSync(process.execPath, [liar, "demo"], options)
+  expect(status).toBe(1)
+  expect(stdout).toContain("a dry run changes nothing")
+  expect(stderr).toContain("The demo is not as it says: it is not so that every file is as it was, byte for byte")
+  const left = /The workspace is left in (\S+),/.exec(stderr)?.[1] as string
+  expect(existsSync(join(left, "src/top.mjs"))).toBe(true)
+})
+
 it("says that the current folder is gone, and works where another one is named", () => {
   place.run("checkpoint", "create")
   const inGone = (words: string) => {

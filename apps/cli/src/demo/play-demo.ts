@@ -1,5 +1,5 @@
 /** The story of the demo, step by step. */
-import { existsSync } from "node:fs"
+import { existsSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { openStore } from "@ku0/agent-runtime"
 import { betterScript, brokenScript, firstScript } from "./program.js"
@@ -91,13 +91,14 @@ function recover(stage: Stage, id: string): number {
     "keepup session list",
   )
   const found = stage.keepup(["session", "list"])
-  stage.show(found.stdout)
+  stage.show(`${found.stderr}${found.stdout}`)
   stage.check("it says so", /was interrupted.*1 tool call in doubt/.test(found.stderr), found.stderr)
   const { session } = stage.ask<{ session: SessionFacts }>(["session", "show", id])
   stage.check("the session waits, paused", session.status === "paused", session.status)
 
   stage.step("Nothing is repeated silently: without a decision it stops and asks.", "keepup resume")
-  const refused = stage.keepup(["resume", id], 2)
+  const refused = stage.keepup(["resume", id, "--approval", "auto"], 2)
+  stage.show(refused.stderr.slice(refused.stderr.indexOf("error: ")))
   stage.check(
     "it names the call and the choices",
     /run_command[\s\S]*--in-doubt skip\|retry\|fail/.test(refused.stderr),
@@ -106,6 +107,7 @@ function recover(stage: Stage, id: string): number {
 
   stage.step("Running tests again does no harm, so: go on.", "keepup resume --in-doubt retry")
   const resumed = stage.keepup(["resume", id, "--in-doubt", "retry", "--approval", "auto"])
+  rmSync(join(stage.workspace, "..", "warm")) // the command whose agent was killed still waits for that
   stage.show(resumed.stdout)
   stage.check(
     "the agent finished its task, and what was done before was not done again",
@@ -114,7 +116,7 @@ function recover(stage: Stage, id: string): number {
   stage.check("the program's own tests pass", stage.testsPass())
 
   stage.step("Every step on the way is a place to go back to.", "keepup checkpoint list")
-  stage.show(stage.keepup(["checkpoint", "list", "-S", id]).stdout)
+  stage.show(stage.keepup(["checkpoint", "list"]).stdout)
   const { checkpoints } = stage.ask<Listing>(["checkpoint", "list", "-S", id])
   return checkpoints.findLast(({ trigger }) => trigger === "run.ended")?.number as number
 }
@@ -125,7 +127,13 @@ function goWrong(stage: Stage, id: string): void {
     'keepup run -S latest "make it faster"',
   )
   const script = stage.writeScript("broken", brokenScript)
-  stage.keepup(["run", "-S", id, "make it faster", "--script", script, "--approval", "auto"])
+  const ran = stage.keepup(["run", "-S", id, "make it faster", "--script", script, "--approval", "auto"])
+  stage.show(
+    `${ran.stderr
+      .split("\n")
+      .filter((line) => line.startsWith("-> "))
+      .join("\n")}\n${ran.stdout}`,
+  )
   stage.check(
     "files are gone",
     !existsSync(join(stage.workspace, "test.mjs")) && !existsSync(join(stage.workspace, "README.md")),

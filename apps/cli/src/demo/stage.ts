@@ -6,6 +6,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime"
 import type { Context } from "../context.js"
+import { wrap } from "../output/text.js"
 
 export interface ChildResult {
   readonly stdout: string
@@ -38,6 +39,8 @@ export interface Stage {
   remove(): void
 }
 
+const indent = "      "
+
 export function openStage(context: Context, files: Readonly<Record<string, string>>): Stage {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "keepup-demo-")))
   const workspace = join(root, "tally")
@@ -68,6 +71,17 @@ export function openStage(context: Context, files: Readonly<Record<string, strin
     if (!context.flags.json && !context.flags.quiet) context.stream(undefined, () => text)
   }
 
+  /** Each line behind `before`, and broken where the terminal ends. */
+  function fit(text: string, before: string): string {
+    const lines = text.split("\n").flatMap((line) => {
+      const inner = /^ */.exec(line)?.[0] ?? ""
+      return `${inner}${wrap(line.slice(inner.length), context.width - before.length - inner.length, inner)}`.split(
+        "\n",
+      )
+    })
+    return lines.map((line) => (line === "" ? "" : before + line)).join("\n")
+  }
+
   return {
     workspace,
     stateDirectory,
@@ -76,12 +90,13 @@ export function openStage(context: Context, files: Readonly<Record<string, strin
     step(title, command) {
       steps.push(title)
       const shown = command === undefined ? "" : `\n    ${styles.cyan(`$ ${command}`)}`
-      say(`${styles.bold(`${String(steps.length).padStart(2)}. ${title}`)}${shown}`)
+      const number = `${String(steps.length).padStart(2)}. `
+      say(`${styles.bold(`${number}${fit(title, "    ").trimStart()}`)}${shown}`)
     },
-    show: (text) => say(text.trimEnd().replace(/^/gm, "      ")),
+    show: (text) => say(fit(text.trimEnd(), indent)),
     check(what, isSo, details) {
       if (!isSo) throw fail(`it is not so that ${what}`, details)
-      say(`    ${styles.green("ok")} ${what}`)
+      say(`    ${styles.green("ok")} ${fit(what, "       ").trimStart()}`)
     },
     keepup,
     ask: (args) => JSON.parse(keepup([...args, "--json"]).stdout),
@@ -110,7 +125,7 @@ export function openStage(context: Context, files: Readonly<Record<string, strin
 }
 
 /** The user's own store, settings and colours have no part in it. */
-function childEnvironment({ machine }: Context, root: string, stateDirectory: string): NodeJS.ProcessEnv {
+function childEnvironment({ machine, width }: Context, root: string, stateDirectory: string): NodeJS.ProcessEnv {
   const own = Object.entries(machine.environment).filter(
     ([name]) => !name.startsWith("KEEPUP_") && name !== "FORCE_COLOR",
   )
@@ -119,6 +134,7 @@ function childEnvironment({ machine }: Context, root: string, stateDirectory: st
     KEEPUP_STATE_DIR: stateDirectory,
     XDG_CONFIG_HOME: join(root, "config"),
     NO_COLOR: "1",
+    ...(Number.isFinite(width) && { KEEPUP_COLUMNS: String(width - indent.length) }),
   }
 }
 
