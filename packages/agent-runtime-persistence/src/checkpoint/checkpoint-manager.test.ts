@@ -251,6 +251,19 @@ describe("taking a checkpoint only if something changed", () => {
     expect(await travel.manager.take(request)).toBeUndefined()
   })
 
+  it("takes one when only the state that comes with it changed, or an entry does, and none for the same state", async () => {
+    const session = await travel.createSession()
+    const request = { ...auto, sessionId: session.id }
+    expect(await travel.manager.take({ ...request, state: { plan: ["a"], done: 1 } })).toMatchObject({ number: 1 })
+    expect(await travel.manager.take({ ...request, state: { done: 1, plan: ["a"] } })).toBeUndefined()
+    expect(await travel.manager.take({ ...request, state: { never: undefined } })).toBeUndefined()
+    expect(await travel.manager.take({ ...request, state: { plan: ["a", "b"] } })).toMatchObject({ number: 2 })
+    expect(await travel.manager.take({ ...request, state: { done: undefined } })).toMatchObject({ number: 3 })
+    expect(await travel.manager.take({ ...request, entries: [user("said")] })).toMatchObject({ number: 4 })
+    const state = await travel.store.state.get(await travel.store.log.head(session.id))
+    expect({ ...state }).toEqual({ plan: ["a", "b"] })
+  })
+
   it("takes what retention or a failure wrote into the log for no change", async () => {
     const session = await travel.createSession()
     travel.write({ "a.txt": "a" })
@@ -303,13 +316,18 @@ describe("pruning", () => {
     const session = await travel.createSession()
     const take = (more = {}) => travel.manager.take({ sessionId: session.id, trigger: "turn.ended", ...more })
     await take({ trigger: "manual" })
-    for (let i = 0; i < 14; i++) await take()
+    for (let i = 0; i < 14; i++) await take({ state: { step: i } })
     const planned = await travel.manager.planPrune(session.id)
-    const { removed } = await travel.manager.prune(session.id)
+    const { removed, freedBytes } = await travel.manager.prune(session.id)
     expect(removed.map(({ number }) => number)).toEqual([2, 3, 4])
+    expect(freedBytes).toBe(removed.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0))
+    expect(freedBytes).toBeGreaterThan(0)
     expect(planned).toEqual(removed)
     const [last] = await travel.store.log.read(session.id, { direction: "backward", limit: 1 })
-    expect(last).toMatchObject({ type: "checkpoint:pruned", data: { checkpointIds: removed.map(({ id }) => id) } })
+    expect(last).toMatchObject({
+      type: "checkpoint:pruned",
+      data: { checkpointIds: removed.map(({ id }) => id), freedBytes },
+    })
     const { checkpointCount } = await travel.store.sessions.get(session.id)
     expect(checkpointCount).toBe(12)
     expect(await take()).toMatchObject({ number: 16 })

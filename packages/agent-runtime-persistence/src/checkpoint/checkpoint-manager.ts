@@ -20,6 +20,7 @@ import {
 } from "@ku0/agent-runtime-core"
 import type { HandoffKeeper } from "../handoff/keep-handoff.js"
 import type { SnapshotStore } from "../snapshot/snapshot-store.js"
+import { prepareState } from "../state/state-store.js"
 import type { Store } from "../store/open-store.js"
 import type { SqlRunner } from "../store/sql-driver.js"
 import { defaultRetention, planPrune, type RetentionPolicy } from "./checkpoint-retention.js"
@@ -103,7 +104,8 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
     if (request.name !== undefined) parseNewName(request.name) // before the files are read for nothing
     const session = await store.sessions.get(request.sessionId)
     const id = request.id ?? (store.context.ids.next() as CheckpointId)
-    const since = request.allowEmpty === false ? await findUnchangedSince(session) : undefined
+    const since =
+      request.allowEmpty === false && !(await hasNews(request)) ? await findUnchangedSince(session) : undefined
     const [files, git] = await captureAll(session, id, request, since)
     if (files === "unchanged") return undefined
     const { snapshot, error } = files
@@ -202,6 +204,14 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
     } catch (error) {
       return { facts: null, error: toKeepupError(error) }
     }
+  }
+
+  /** Whether the request itself brings something that is not in the log yet. */
+  async function hasNews({ sessionId, entries = [], state = {} }: TakeCheckpointOptions): Promise<boolean> {
+    if (entries.length > 0) return true
+    if (Object.keys(state).length === 0) return false
+    const keys = await store.state.keys(await store.log.head(sessionId))
+    return (await prepareState(state)).some(({ key, blob }) => keys[key] !== blob?.hash)
   }
 
   /** The newest checkpoint, if nothing but checkpoints happened in the session since. */
