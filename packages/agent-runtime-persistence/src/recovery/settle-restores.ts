@@ -3,7 +3,7 @@
  * whether any file may have been touched; the record in the store says whether the head has moved.
  */
 import { isKeepupError, KeepupError, type Restore, toKeepupError } from "@ku0/agent-runtime-core"
-import { failRestore, moveHead, refuseFailures } from "../time-travel/restore.js"
+import { failRestore, moveHead, refuseFailures, refuseLeftovers } from "../time-travel/restore.js"
 import { findRestore, listUnfinishedRestores } from "../time-travel/restore-records.js"
 import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
 import { withLeases } from "../time-travel/with-leases.js"
@@ -60,7 +60,7 @@ async function settle(context: TimeTravelContext, restore: Restore): Promise<Set
       return { restore, outcome: "finished", reason: "It was broken off in the middle." }
     } catch (cause) {
       const error = toKeepupError(cause)
-      await snapshots.takeBackRestore(journal)
+      await snapshots.takeBackRestore(journal, refuseLeftovers)
       await failRestore(context, restore, error, lease)
       return { restore, outcome: "taken-back", reason: error.message }
     }

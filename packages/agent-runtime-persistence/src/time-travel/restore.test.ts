@@ -306,4 +306,33 @@ describe("a restore that fails half way", () => {
     expect(restores).toMatchObject([{ outcome: "finished" }])
     expect([read("a.txt"), await messagesOf(session.id)]).toEqual(["a1", ["first"]])
   })
+
+  it("is not called taken back while something stands in the way, and the next start goes on", async () => {
+    const { session, one } = await twoCheckpoints()
+    const inTheWay = join(travel.workspace, "new/c.txt")
+    const snapshots = await travel.snapshots(travel.workspace)
+    const failing: TimeTravelFixture = {
+      ...travel,
+      snapshots: async () => ({
+        ...snapshots,
+        restore: (commit, options = {}) =>
+          snapshots.restore(commit, {
+            ...options,
+            onApplied: async () => {
+              mkdirSync(join(inTheWay, ".git"), { recursive: true }) // a repository of its own is never touched
+              throw new KeepupError("UNAVAILABLE", "The disk is full.")
+            },
+          }),
+      }),
+    }
+    const words = /^The disk is full\. It could not be taken back yet: 1 path.* new\/c\.txt \(blocked\)\.$/
+    await expectCode(restoreCheckpoint(failing, { checkpoint: one }), "UNAVAILABLE", words)
+    expect((await travel.store.sessions.get(session.id)).phase).toBe("restoring")
+    expect(existsSync(join(inTheWay, ".git"))).toBe(true)
+    rmSync(inTheWay, { recursive: true })
+    expect((await recoverAll(travel)).restores).toMatchObject([{ outcome: "finished" }])
+    expect([read("a.txt"), await messagesOf(session.id)]).toEqual(["a1", ["first"]])
+    await undoRestore(travel, { workspacePath: travel.workspace })
+    expect([read("a.txt"), read("new/c.txt")]).toEqual(["a2", "c2"])
+  })
 })

@@ -131,7 +131,7 @@ function explainDisk(error: unknown): unknown {
 async function takeBack(context: TimeTravelContext, intent: Restore, lease: Lease, cause: unknown): Promise<void> {
   const snapshots = await context.snapshots(intent.workspacePath)
   for (const journal of snapshots.listUnfinishedRestores()) {
-    if (journal.id === intent.id) await snapshots.takeBackRestore(journal)
+    if (journal.id === intent.id) await snapshots.takeBackRestore(journal, refuseLeftovers)
   }
   await failRestore(context, intent, toKeepupError(cause), lease)
 }
@@ -229,4 +229,20 @@ export function refuseFailures({ failed }: RestoreOutcome): void {
       details: { failed },
     },
   )
+}
+
+/** Taken back is only what is back: until every file is, the note stays, and the next start tries again. */
+export const refuseLeftovers = {
+  async onApplied({ failed }: RestoreOutcome): Promise<void> {
+    const [first] = failed
+    if (first === undefined) return
+    throw new KeepupError(
+      "CONFLICT",
+      `${failed.length} path(s) could not be put back: ${first.path} (${first.reason}).`,
+      {
+        hint: "They are kept in the safety checkpoint. Clear the way; the next keepup command goes on.",
+        details: { failed },
+      },
+    )
+  },
 }
