@@ -214,6 +214,26 @@ describe("a runtime", () => {
     expect(left).toEqual([{ path: gone, reason: expect.stringContaining(gone) }])
   })
 
+  it("takes no snapshot away that has only lost its ref", async () => {
+    let now = Date.now() - 30 * 86_400_000
+    const runtime = await open({ clock: { now: () => now } })
+    const session = await create(runtime, "session")
+    const commits: string[] = []
+    for (const text of ["first", "second"]) {
+      write("a.txt", text)
+      commits.push((await take(runtime, session.id)).snapshot?.commit as string)
+    }
+    now += 20 * 86_400_000
+    const snapshots = await runtime.snapshots(runtime.workspacePath)
+    await snapshots.consolidate()
+    writeFileSync(join(snapshots.directory, "packed-refs"), "")
+    const { left } = await runtime.collectGarbage()
+    expect(left).toEqual([{ path: runtime.workspacePath, reason: expect.stringContaining("doctor --repair") }])
+    await repairStore(runtime)
+    expect((await runtime.collectGarbage()).left).toEqual([])
+    expect((await snapshots.readFile(commits[0] as string, "a.txt")).toString()).toBe("first")
+  })
+
   it("takes no snapshot away that a checkpoint in another database needs", async () => {
     let now = Date.now() - 30 * 86_400_000
     const clock = { now: () => now }

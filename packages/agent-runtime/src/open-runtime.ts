@@ -1,6 +1,6 @@
 /** Wires it all: a store, the snapshots of the workspaces, checkpoints and time travel, behind one object. */
 import { join, resolve } from "node:path"
-import { type Checkpoint, type Clock, type GitFacts, type Session, toKeepupError } from "@ku0/agent-runtime-core"
+import { type CheckpointId, type Clock, type GitFacts, type Session, toKeepupError } from "@ku0/agent-runtime-core"
 import {
   cleanupSessions,
   collectGarbage,
@@ -142,10 +142,10 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
     const kept = new Set([...workspaces.values()].flatMap((ids) => [...ids]))
     const left: { path: string; reason: string }[] = []
     let looked = 0
-    for (const path of request.dryRun === true ? [] : workspaces.keys()) {
+    for (const [path, ids] of request.dryRun === true ? [] : workspaces) {
       request.signal?.throwIfAborted()
       options.onProgress?.(looked++, workspaces.size, "Sweeping snapshots of workspaces")
-      const reason = await sweepSnapshots(path, kept).catch((error) => toKeepupError(error).message)
+      const reason = await sweepSnapshots(path, kept, ids).catch((error) => toKeepupError(error).message)
       if (reason !== undefined) left.push({ path, reason })
     }
     const swept = [...workspaces.keys()].filter((path) => !left.some((one) => one.path === path))
@@ -154,10 +154,22 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
 
   /**
    * Returns why they were left alone: a workspace that is gone is no reason to keep the rubbish of all others. `ids` are
-   * those of all checkpoints, whatever workspace their sessions name, so that a damaged row costs no snapshot.
+   * those of all checkpoints, whatever workspace their sessions name, so that a damaged row costs no snapshot; `mine`
+   * those of this one: what only lost its ref is no rubbish.
    */
-  async function sweepSnapshots(path: string, ids: ReadonlySet<string>): Promise<string | undefined> {
+  async function sweepSnapshots(
+    path: string,
+    ids: ReadonlySet<string>,
+    mine: ReadonlySet<CheckpointId>,
+  ): Promise<string | undefined> {
     const own = await snapshots(path)
+    const refs = own.listCheckpoints()
+    for (const id of mine) {
+      if (refs.has(id)) continue
+      const commit = (await store.checkpoints.get(id)).snapshot?.commit
+      const isThere = commit !== undefined && (await own.describe(commit).catch(() => undefined)) !== undefined
+      if (isThere) return "A snapshot has lost what keeps it; run `keepup doctor --repair` first."
+    }
     const [other] = listOtherUsers(own.directory, store)
     if (other !== undefined) return `Another database, ${other}, keeps checkpoints of this workspace too.`
     await own.gc(ids)
@@ -194,16 +206,16 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
 }
 
 /** Every workspace whose checkpoints have files on this machine, with the ids of those checkpoints. */
-async function listWorkspaces(store: Store): Promise<Map<string, Set<string>>> {
+async function listWorkspaces(store: Store): Promise<Map<string, Set<CheckpointId>>> {
   const rows = await store.context.driver.all(
     `SELECT sessions.workspace_path AS path, session_checkpoints.id AS id FROM session_checkpoints
      JOIN sessions ON sessions.id = session_checkpoints.session_id WHERE snapshot IS NOT NULL AND host = ?`,
     [store.context.host.split("/")[0] as string],
   )
-  const workspaces = new Map<string, Set<Checkpoint["id"]>>()
+  const workspaces = new Map<string, Set<CheckpointId>>()
   for (const row of rows) {
     const ids = workspaces.get(row["path"] as string) ?? new Set()
-    workspaces.set(row["path"] as string, ids.add(row["id"] as Checkpoint["id"]))
+    workspaces.set(row["path"] as string, ids.add(row["id"] as CheckpointId))
   }
   return workspaces
 }

@@ -178,10 +178,12 @@ it("goes on after its notes were lost or damaged", async () => {
   }
   for (const name of readdirSync(store.directory))
     if (name.startsWith("index-")) writeFileSync(join(store.directory, name), "DIRC")
+  for (const name of ["lock.db", "tidy.db"]) writeFileSync(join(store.directory, name), "garbage\n".repeat(200))
   work.write("d/f4", "after a damaged index")
   const last = await work.open()
   const snapshot = await last.capture({ message: "3", checkpointId: "c3" })
   expect((await last.readFile(snapshot.commit, "d/f4")).toString()).toBe("after a damaged index")
+  await last.consolidate()
   await last.restore(commit)
   expect(work.read("d/f4")).toBe("4")
 })

@@ -3,6 +3,7 @@
  * lets go of it when its holder dies, so a killed process never blocks anyone.
  */
 
+import { truncateSync } from "node:fs"
 import { setTimeout as wait } from "node:timers/promises"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { loadSqlite } from "../store/load-sqlite.js"
@@ -18,6 +19,8 @@ interface Database {
   exec(sql: string): void
   close(): void
 }
+
+const notADatabase = 26
 
 /** Opens lazily: reading a store needs no lock. */
 export function createStoreLock(file: string, timeoutMs: number): StoreLock {
@@ -66,7 +69,9 @@ export function createStoreLock(file: string, timeoutMs: number): StoreLock {
         return
       } catch (cause) {
         const { errcode } = cause as { errcode?: number }
-        if (errcode !== undefined && errcode !== 5) throw unavailable(`The lock of the snapshot store failed`, cause)
+        if (errcode === notADatabase) truncateSync(file) // nothing is ever in it, so nothing is lost
+        if (errcode !== undefined && errcode !== 5 && errcode !== notADatabase)
+          throw unavailable(`The lock of the snapshot store failed`, cause)
         if (monotonicNow() > end) throw unavailable("Another process holds the snapshot store", cause)
         await wait(pause)
       }
