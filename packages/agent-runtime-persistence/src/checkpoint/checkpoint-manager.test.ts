@@ -83,7 +83,7 @@ describe("taking a checkpoint", () => {
     expect(await travel.store.checkpoints.resolve(session.id, "cafe1234")).toEqual(named)
   })
 
-  it("reads git's facts again when a file, the index, a commit or the branch changed, and not for nothing", async () => {
+  it("reads git's facts again when a file came, the index, a commit or the branch changed, and not for nothing", async () => {
     const session = await travel.createSession()
     let reads = 0
     const manager = createCheckpointManager({
@@ -110,8 +110,10 @@ describe("taking a checkpoint", () => {
     travel.git("checkout", "-qb", "side")
     expect(await take()).toMatchObject({ isRead: true, branch: "side" })
     travel.write({ "a.txt": "b" })
-    expect(await take()).toMatchObject({ isRead: true, uncommitted: 1 })
+    expect(await take()).toMatchObject({ isRead: false, uncommitted: 1 }) // what an edit means is known without git
     expect(await take()).toMatchObject({ isRead: false, branch: "side", uncommitted: 1 })
+    travel.write({ "b.txt": "b" })
+    expect(await take()).toMatchObject({ isRead: true, untracked: 1, uncommitted: 1 })
   })
 
   it("shares everything with the one before when nothing changed", async () => {

@@ -19,12 +19,14 @@ import {
   toKeepupError,
 } from "@ku0/agent-runtime-core"
 import type { HandoffKeeper } from "../handoff/keep-handoff.js"
+import type { SnapshotNews } from "../snapshot/capture.js"
 import type { SnapshotStore } from "../snapshot/snapshot-store.js"
 import { prepareState } from "../state/state-store.js"
 import type { Store } from "../store/open-store.js"
 import type { SqlRunner } from "../store/sql-driver.js"
 import { defaultRetention, planPrune, type RetentionPolicy } from "./checkpoint-retention.js"
 import { parseNewName } from "./checkpoint-store.js"
+import { deriveGitFacts } from "./derive-git-facts.js"
 import { describeGap } from "./describe-gap.js"
 import { listBranchPoints, listPrunable, type PruneResult, pruneCheckpoints } from "./prune-checkpoints.js"
 
@@ -37,7 +39,7 @@ export interface CheckpointManagerOptions {
   readonly snapshots?: (workspacePath: string) => Promise<SnapshotSource>
   readonly gitFacts?: (workspacePath: string) => Promise<GitFacts | null>
   /** Changes when git's facts may have changed although no file did. With it they are not read again for nothing. */
-  readonly gitSignature?: (workspacePath: string) => string
+  readonly gitSignature?: (workspacePath: string) => string | undefined
   readonly retention?: RetentionPolicy
   /** Writes the handoff file after each checkpoint. That this file changed alone asks for no other one. */
   readonly handoff?: HandoffKeeper
@@ -76,8 +78,8 @@ interface GitReading {
 
 /** Git's facts of a checkpoint whose files are being captured. */
 export interface ExpectedGit {
-  /** Reads them now: the files are known to have changed. */
-  start(): void
+  /** Works them out or reads them now: the files are known to have changed. */
+  start(news: SnapshotNews): void
   /** They belong to this snapshot; null where there is none. Those of the same files are not read again. */
   finish(files: { readonly snapshot: Snapshot | null } | "unchanged"): Promise<GitReading>
 }
@@ -145,19 +147,28 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
   function expectGit(workspacePath: string): ExpectedGit {
     const signature = options.gitSignature?.(workspacePath)
     const last = lastGit.get(workspacePath)
-    const known = last !== undefined && last.signature === signature ? last : undefined
+    const known = signature !== undefined && last?.signature === signature ? last : undefined
     let reading: Promise<GitReading> | undefined
+    let derived: GitFacts | undefined
     const start = () => {
       reading ??= readGit(workspacePath)
       return reading
     }
+    /** Undefined when git did something meanwhile. */
+    function derive({ facts }: { facts: GitFacts | null }, { changes }: SnapshotNews): GitFacts | undefined {
+      const now = deriveGitFacts(workspacePath, facts, changes)
+      return now !== undefined && options.gitSignature?.(workspacePath) === signature ? now : undefined
+    }
     if (known === undefined) start()
     return {
-      start: () => void start(),
+      start(news) {
+        if (known !== undefined && news.since === known.commit) derived = derive(known, news)
+        if (derived === undefined) start()
+      },
       async finish(files) {
         const commit = files === "unchanged" ? known?.commit : completeCommit(files.snapshot)
         if (known !== undefined && commit === known.commit) return { facts: known.facts }
-        const git = await start()
+        const git = commit !== undefined && derived !== undefined ? { facts: derived } : await start()
         if (signature === undefined || commit === undefined || git.error !== undefined) lastGit.delete(workspacePath)
         else lastGit.set(workspacePath, { signature, commit, facts: git.facts })
         return git
@@ -171,7 +182,7 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
     id: CheckpointId,
     request: TakeCheckpointOptions,
     since: Checkpoint | undefined,
-    onNew: () => void,
+    onNew: (news: SnapshotNews) => void,
   ) {
     if (request.snapshot !== undefined) return { snapshot: request.snapshot }
     if (options.snapshots === undefined) return { snapshot: null }

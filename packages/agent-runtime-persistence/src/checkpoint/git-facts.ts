@@ -5,8 +5,10 @@
 import { existsSync, statSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { type GitFacts, KeepupError } from "@ku0/agent-runtime-core"
+import type { BytePath } from "../snapshot/byte-path.js"
 import { createGit } from "../snapshot/git-process.js"
 import { findUserRepository, readText, type UserRepository } from "../snapshot/user-repository.js"
+import { noteUncommitted } from "./derive-git-facts.js"
 
 export interface ReadGitFactsOptions {
   readonly workspacePath: string
@@ -34,16 +36,21 @@ export async function readGitFacts(options: ReadGitFactsOptions): Promise<GitFac
   const repository = findUserRepository(options.workspacePath)
   if (repository === undefined) return null
   const operation = operations.find(([file]) => existsSync(join(repository.gitDirectory, file)))?.[1] ?? null
-  return { ...(await readStatus(repository, options)), operation }
+  const { uncommittedPaths, ...counts } = await readStatus(repository, options)
+  const facts = { ...counts, operation }
+  noteUncommitted(facts, uncommittedPaths)
+  return facts
 }
 
 /**
  * Changes when the facts may have changed although no file of the workspace did: a commit, an `add`, a checkout, a merge
- * that begins. Costs a few looks at files of the repository. Empty where there is none.
+ * that begins. Costs a few looks at files of the repository. Empty where there is none, undefined where git counts
+ * files that no snapshot holds.
  */
-export function readGitSignature(workspacePath: string): string {
+export function readGitSignature(workspacePath: string): string | undefined {
   const repository = findUserRepository(workspacePath)
   if (repository === undefined) return ""
+  if (repository.prefix !== "" || existsSync(join(repository.root, ".keepupignore"))) return undefined
   const { gitDirectory } = repository
   const head = readText(join(gitDirectory, "HEAD"))?.trim() ?? ""
   const branch = /^ref: (\S+)$/.exec(head)?.[1]
@@ -62,7 +69,7 @@ export function readGitSignature(workspacePath: string): string {
 async function readStatus(
   repository: UserRepository,
   options: ReadGitFactsOptions,
-): Promise<Omit<GitFacts, "operation">> {
+): Promise<Omit<GitFacts, "operation"> & { uncommittedPaths: ReadonlyMap<BytePath, boolean> }> {
   const git = createGit({
     environment: options.environment,
     gitDirectory: repository.gitDirectory,
@@ -82,14 +89,21 @@ async function readStatus(
   let head: string | null = null
   let uncommitted = 0
   let untracked = 0
-  for (const line of stdout.toString("utf8").split("\0")) {
+  const uncommittedPaths = new Map<BytePath, boolean>()
+  for (const line of stdout.toString("latin1").split("\0")) {
     if (line.startsWith("# branch.oid ")) head = line.endsWith("(initial)") ? null : line.slice(13)
-    else if (line.startsWith("# branch.head ")) branch = line.endsWith("(detached)") ? null : line.slice(14)
+    else if (line.startsWith("# branch.head ")) branch = line.endsWith("(detached)") ? null : toText(line.slice(14))
     else if (line.startsWith("? ")) untracked++
-    else if (/^[12u] /.test(line)) uncommitted++
+    else if (/^[12u] /.test(line)) {
+      uncommitted++
+      const plain = /^1 (.). N\.\.\. (?:\S+ ){5}(.+)$/s.exec(line)
+      if (plain) uncommittedPaths.set(plain[2] as string, plain[1] !== ".")
+    }
   }
-  return { branch: branch ?? branchDuringRebase(repository), head, uncommitted, untracked }
+  return { branch: branch ?? branchDuringRebase(repository), head, uncommitted, untracked, uncommittedPaths }
 }
+
+const toText = (bytes: string) => Buffer.from(bytes, "latin1").toString("utf8")
 
 /** HEAD is detached while a rebase runs; people still think of the branch being rebased. */
 function branchDuringRebase({ gitDirectory }: UserRepository): string | null {

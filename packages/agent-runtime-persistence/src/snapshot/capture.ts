@@ -22,7 +22,7 @@ import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import { formatSnapshotMessage, parseSnapshotMessage, type SnapshotFacts } from "./snapshot-message.js"
 import { startSeeded } from "./start-seeded.js"
 import { sweepLeftovers } from "./sweep-leftovers.js"
-import { editTree } from "./trees.js"
+import { compareTrees, editTree, type TreeChange } from "./trees.js"
 
 export interface CaptureRequest {
   readonly message: string
@@ -48,9 +48,15 @@ export interface CaptureRequest {
   /** A look at the workspace that nobody keeps: no ref is written, and it is nobody's base. */
   readonly temporary?: boolean
   /** Told as soon as a new snapshot is known to be needed, before it is on disk. Must not throw. */
-  readonly onNew?: () => void
+  readonly onNew?: (news: SnapshotNews) => void
   /** Stops it as long as files are read: nothing is kept, and the reason is thrown. */
   readonly signal?: AbortSignal
+}
+
+/** What a new snapshot holds that the newest one before it, if any, does not. */
+export interface SnapshotNews {
+  readonly since: string | null
+  readonly changes: readonly TreeChange[]
 }
 
 /** Overlay entries from which on the index is rewritten. */
@@ -100,7 +106,8 @@ export async function capture(
       return null
     }
     const shared = request.share === true && isSame(before, tree, emptyFolders, current.skipped) ? before : undefined
-    if (shared === undefined) request.onNew?.()
+    const changes = before === undefined ? [] : await compareTrees(reader, before.tree, tree)
+    if (shared === undefined) request.onNew?.({ since: base, changes })
     const createdAt = shared?.createdAt ?? environment.clock.now()
     const facts = {
       ...{ message: request.message, base, emptyFolders, skipped: current.skipped, createdAt },
@@ -124,7 +131,7 @@ export async function capture(
     if (shared !== undefined) pack.abandon()
     const durable = shared === undefined ? pack.finish(together) : syncAll(together)
     // Counted while the disk is at work, where all of it is in memory.
-    const counting = hashed.isKept ? countChanges(reader, before?.tree, tree) : undefined
+    const counting = hashed.isKept ? countChanges(reader, changes) : undefined
     counting?.catch(() => {}) // awaited below, unless something else fails first
     await durable
     step("capture:refs")
@@ -137,7 +144,7 @@ export async function capture(
     if (scanned.kind === "exact") finishExact(environment, current, index !== undefined)
     sweepLeftovers(environment.files, scanned.candidates.leftovers, environment.now())
     step("capture:done")
-    const counts = await (counting ?? countChanges(reader, before?.tree, tree))
+    const counts = await (counting ?? countChanges(reader, changes))
     const snapshot: Snapshot = {
       commit: id,
       base: shared === undefined ? base : shared.base,

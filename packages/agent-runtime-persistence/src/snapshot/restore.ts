@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto"
 import { KeepupError, type Snapshot } from "@ku0/agent-runtime-core"
 import { type BytePath, displayPath } from "./byte-path.js"
+import type { SnapshotNews } from "./capture.js"
 import { createHeldFiles, type HeldFiles } from "./held-files.js"
 import { type AppliedRestore, applyRestoreWork, type RestoreWatch, removeStaging } from "./restore-apply.js"
 import { type RestoreJournal, removeJournal, stagingName, writeJournal } from "./restore-journal.js"
@@ -31,7 +32,7 @@ export interface RestoreOptions {
 /** Steps of a larger transaction around the files. They run under the store's lock; if one throws, the restore stops there. */
 export interface RestoreHooks {
   /** Told as soon as the files are known to be none of the newest snapshot's. Must not throw. */
-  readonly onNew?: () => void
+  readonly onNew?: (news: SnapshotNews) => void
   /** The plan and the safety snapshot are there, nothing was touched yet. */
   readonly onPrepared?: (prepared: PreparedRestore) => Promise<void>
   /** All files were written and verified; the note of the restore is still on disk, so a crash in here is settled later. */

@@ -5,7 +5,7 @@
 import { join } from "node:path"
 import type { Clock, SkippedPath, Snapshot } from "@ku0/agent-runtime-core"
 import { toBytePath } from "./byte-path.js"
-import { readSnapshotCommit } from "./capture.js"
+import { readSnapshotCommit, type SnapshotNews } from "./capture.js"
 import { watchChanges } from "./change-hints.js"
 import { checkStore, repairStore, type StoreReport } from "./check-store.js"
 import { collectGarbage, consolidatePacks, hasManyPacks, ownObjects } from "./consolidate.js"
@@ -66,7 +66,7 @@ export interface CaptureOptions {
   readonly since?: string
   readonly timeBudgetMs?: number
   /** Told as soon as a new snapshot is known to be needed, before it is on disk. Must not throw. */
-  readonly onNew?: () => void
+  readonly onNew?: (news: SnapshotNews) => void
   /** Stops it as long as files are read: nothing is kept, and the reason is thrown. */
   readonly signal?: AbortSignal
 }
