@@ -32,6 +32,9 @@ export function fillHandoffPath(options: FillHandoffPathOptions): string {
   if (filled.trim() === "" || filled.includes("\0") || leadsOut) {
     throw refused(`${JSON.stringify(filled)} is not a file in the workspace.`)
   }
+  if (inside.split(sep).some((name) => name.toLowerCase() === ".git")) {
+    throw refused(`${JSON.stringify(filled)} belongs to git.`)
+  }
   return path
 }
 

@@ -187,9 +187,12 @@ describe("the path of a handoff", () => {
     expect(fill("{branch}", { branch: "../../etc/passwd" })).toBe("/w/etc-passwd")
   })
 
-  it.each(["../a.md", "/elsewhere/a.md", "", ".", "a/../..", "{unknown}.md", "a\0b"])("refuses %j", (template) => {
-    expect(() => fill(template)).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }))
-  })
+  it.each(["../a.md", "/elsewhere/a.md", "", ".", "a/../..", "{unknown}.md", "a\0b", ".git/config", "a/.GIT/hooks/x"])(
+    "refuses %j",
+    (template) => {
+      expect(() => fill(template)).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }))
+    },
+  )
 
   it("refuses what it can't fill in", () => {
     expect(() => fill("{branch}.md", { branch: null })).toThrow(/needs \{branch\}/)
@@ -233,6 +236,22 @@ describe("writing a handoff", () => {
     expect((await write("out")).warning).toContain("leads out of the workspace")
     symlinkSync("nowhere", folder.file("broken"))
     expect((await write("broken")).warning).toContain("link to nothing")
+  })
+
+  it("does not follow a folder that is a link out of the workspace, or into git", async () => {
+    const outside = createTemporaryFolder()
+    writeFileSync(outside.file("HANDOFF.md"), "not yours\n")
+    symlinkSync(outside.path, folder.file("out"))
+    mkdirSync(folder.file(".git"))
+    symlinkSync(".git", folder.file("in"))
+    for (const path of ["out/HANDOFF.md", "out/new.md", "out/deep/er/new.md", "in/HANDOFF.md", "in/a/b.md"]) {
+      const result = await write(path)
+      expect(result, path).toMatchObject({ status: "left-alone", warning: expect.stringMatching(/leads out of the/) })
+    }
+    expect(readdirSync(outside.path)).toEqual(["HANDOFF.md"])
+    expect(readFileSync(outside.file("HANDOFF.md"), "utf8")).toBe("not yours\n")
+    expect(readdirSync(folder.file(".git"))).toEqual([])
+    outside.remove()
   })
 
   it("writes through a link within the workspace", async () => {

@@ -3,7 +3,7 @@
  * file that does not want it is left alone, and the caller is told. Nothing is ever committed.
  */
 import { lstatSync, readFileSync, realpathSync } from "node:fs"
-import { relative, resolve, sep } from "node:path"
+import { dirname, relative, resolve, sep } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { findErrorCode, fromFileError } from "../artifact/file-error.js"
 import { writeFileAtomic } from "../artifact/write-file-atomic.js"
@@ -66,29 +66,32 @@ export async function writeHandoffSection(options: WriteHandoffSectionOptions): 
 /** The file, or why it must be left alone. */
 function find(path: string, workspacePath: string): FoundFile | string {
   try {
-    const link = lstatSync(path)
     const real = realpathSync(path)
-    if (link.isSymbolicLink() && leadsOut(real, realpathSync(workspacePath))) {
-      return `${path} is a link that leads out of the workspace.`
-    }
+    if (leadsOut(real, realpathSync(workspacePath))) return `${path} leads out of the workspace.`
     const { mode } = lstatSync(real)
     if (!lstatSync(real).isFile()) return `${path} is not a file.`
     if ((mode & 0o222) === 0) return `${path} may not be written.`
     return { path: real, bytes: readFileSync(real), mode: mode & 0o777 }
   } catch (error) {
-    if (findErrorCode(error) === "ENOENT") return findMissing(path)
+    if (findErrorCode(error) === "ENOENT") return findMissing(path, workspacePath)
     throw fromFileError(error, `read ${path}`)
   }
 }
 
-function findMissing(path: string): FoundFile | string {
+function findMissing(path: string, workspacePath: string): FoundFile | string {
   const isBrokenLink = lstatSync(path, { throwIfNoEntry: false }) !== undefined
-  return isBrokenLink ? `${path} is a link to nothing.` : { path, bytes: undefined, mode: 0o644 }
+  if (isBrokenLink) return `${path} is a link to nothing.`
+  // the folder it would be made in, or the nearest one above that is there, may be a link too
+  let folder = dirname(path)
+  while (lstatSync(folder, { throwIfNoEntry: false }) === undefined) folder = dirname(folder)
+  const isOut = leadsOut(realpathSync(folder), realpathSync(workspacePath))
+  return isOut ? `${path} leads out of the workspace.` : { path, bytes: undefined, mode: 0o644 }
 }
 
+/** What is git's is none of the workspace either. */
 function leadsOut(path: string, folder: string): boolean {
-  const inside = relative(folder, path)
-  return inside === ".." || inside.startsWith(`..${sep}`)
+  const [first, ...rest] = relative(folder, path).split(sep)
+  return first === ".." || [first, ...rest].some((name) => name?.toLowerCase() === ".git")
 }
 
 /** Whether the file still is what it was when we read it. */
