@@ -3,7 +3,7 @@
  * handed to the isolated git explicitly; keepup's patterns are matched here.
  */
 import { createHash } from "node:crypto"
-import { readFileSync } from "node:fs"
+import { readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { isKeepupError } from "@ku0/agent-runtime-core"
 import { type BytePath, foldersAbove, joinPath, toBytePath, toSystemPath } from "./byte-path.js"
@@ -136,7 +136,7 @@ function readUserExcludes(options: IgnoreOptions): string {
 
 function readBytes(path: string): string | undefined {
   try {
-    return readFileSync(path, "latin1")
+    return statSync(path).isFile() ? readFileSync(path, "latin1") : undefined
   } catch {
     return undefined
   }

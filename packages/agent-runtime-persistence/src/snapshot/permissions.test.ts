@@ -1,6 +1,6 @@
 /** What a snapshot and a restore do where they may not read or write. Root may do everything, so somebody else does it. */
 import { execFileSync } from "node:child_process"
-import { chmodSync, readdirSync } from "node:fs"
+import { chmodSync, readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
@@ -88,6 +88,7 @@ it("still reads a store that may not be written, and says what is needed to writ
     const store = await work.open()
     const { commit } = await store.capture({ message: "1", checkpointId: "c1" })
     await store.close()
+    rmSync(join(store.directory, "user-config.json"), { force: true })
     execFileSync("chmod", ["-R", "a-w", work.state])
     const locked = await work.open()
     expect((await locked.readFile(commit, "a")).toString()).toBe("1")

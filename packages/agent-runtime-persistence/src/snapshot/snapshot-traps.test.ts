@@ -402,6 +402,16 @@ describe("special and difficult files", () => {
     }
   })
 
+  it("is not held up by pipes in the place of files it reads the rules from", async () => {
+    work.write("a", "1")
+    work.remove(".git/info/exclude")
+    for (const path of [".keepupignore", ".git/info/exclude"]) execFileSync("mkfifo", [join(work.root, path)])
+    const store = await work.open()
+    const snapshot = await store.capture({ message: "1", checkpointId: "1" })
+    expect(snapshot.skipped).toEqual([{ path: ".keepupignore", reason: "special" }])
+    expect((await store.listFiles(snapshot.commit)).map(({ path }) => path)).toEqual(["a"])
+  })
+
   it("keeps the executable bit and a file's other permissions", async () => {
     work.write("script", "#!/bin/sh\n", 0o755)
     work.write("secret", "s", 0o600)

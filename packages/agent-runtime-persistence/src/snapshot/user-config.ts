@@ -59,7 +59,7 @@ export async function readUserConfig(options: ReadUserConfigOptions): Promise<Re
     const isStill = known.every((path, i) => versionOf(path) === before?.[i])
     if (isStill && files.every(([path]) => isSettled(path, options.now()))) {
       const answer: Kept = { question, readAt: options.now(), files, settings: [...settings] }
-      replaceCache(options.cacheFile, JSON.stringify(answer), { mode: 0o600 })
+      keep(options.cacheFile, answer)
     }
   }
   return settings
@@ -126,6 +126,16 @@ function findStat(path: string) {
     return statSync(path, { bigint: true, throwIfNoEntry: false })
   } catch {
     return undefined
+  }
+}
+
+/** Where nothing may be written, git is asked each time. */
+function keep(file: string, answer: Kept): void {
+  try {
+    replaceCache(file, JSON.stringify(answer), { mode: 0o600 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (!["EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT"].includes(code as string)) throw error
   }
 }
 

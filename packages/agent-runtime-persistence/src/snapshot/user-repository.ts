@@ -67,9 +67,10 @@ export function expandHome(path: string, homeDirectory: string | undefined): str
   return homeDirectory === undefined ? undefined : join(homeDirectory, path.slice(2))
 }
 
+/** Undefined for what can't be read, and for what is no file: a pipe would hold us for ever. */
 export function readText(path: string): string | undefined {
   try {
-    return readFileSync(path, "utf8")
+    return statSync(path).isFile() ? readFileSync(path, "utf8") : undefined
   } catch {
     return undefined
   }
