@@ -99,6 +99,24 @@ describe("recovery", () => {
     expect((await travel.store.sessions.get(whole.id)).metadata).toEqual({})
   })
 
+  it("goes on with the others when one can't be read, which stays interrupted and says why", async () => {
+    const { driver } = travel.store.context
+    const start = async (id: Session["id"]) =>
+      await travel.store.log.append(id, [event("run:started", { runId: "r" }), started("one")])
+    const [damaged, unreadable] = [await travel.createSession("damaged"), await travel.createSession("unreadable")]
+    const last = await travel.createSession("last")
+    for (const { id } of [session, damaged, unreadable, last]) await start(id)
+    await driver.run("UPDATE entries SET data = '{' WHERE session_id = ? AND seq = 2", [damaged.id])
+    await driver.run("UPDATE sessions SET metadata = '{' WHERE id = ?", [unreadable.id])
+    const { sessions } = await recoverAll(travel)
+    expect(sessions.map((one) => one.session.id).toSorted()).toEqual([session.id, last.id].toSorted())
+    expect((await travel.store.sessions.get(damaged.id)).status).toBe("interrupted")
+    expect(await travel.store.sessions.listLogs(damaged.id)).toMatchObject([
+      { level: "error", message: expect.stringMatching(/^It could not be recovered: .*is not JSON/) },
+    ])
+    expect(await recoverAll(travel)).toEqual(nothing)
+  })
+
   it("can be asked for one session", async () => {
     await travel.store.log.append(session.id, [event("run:started", { runId: "r" }), started("one")])
     await travel.store.log.append(session.id, [event("session:interrupted", { reason: "test" })])

@@ -2,7 +2,14 @@
  * Brings sessions that died back to a clean head: half restores are settled, tool calls in flight become in doubt, and
  * the session waits, paused, to be resumed.
  */
-import { type EntryDraft, event, type Session, type SessionId, type ToolCall } from "@ku0/agent-runtime-core"
+import {
+  type EntryDraft,
+  event,
+  isKeepupError,
+  type Session,
+  type SessionId,
+  type ToolCall,
+} from "@ku0/agent-runtime-core"
 import { cleanupSessions } from "../session/cleanup-sessions.js"
 import { leaseName } from "../session/lease-row.js"
 import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
@@ -34,8 +41,17 @@ export async function recoverAll(context: TimeTravelContext): Promise<RecoverRes
   const { interrupted } = await cleanupSessions(context.store)
   await clearNotes(context, interrupted)
   const sessions: RecoveredSession[] = []
-  for (const { id } of interrupted) sessions.push(await recoverSession(context, id))
+  for (const { id } of interrupted) {
+    const recovered = await recoverSession(context, id).catch((error) => leaveInterrupted(context, id, error))
+    if (recovered !== undefined) sessions.push(recovered)
+  }
   return { restores, sessions, branches, imports }
+}
+
+/** One that can't be recovered is no reason to leave all others as they are. It stays interrupted, and its log says why. */
+async function leaveInterrupted({ store }: TimeTravelContext, id: SessionId, error: unknown): Promise<undefined> {
+  if (!isKeepupError(error)) throw error
+  await store.sessions.addLog(id, "error", `It could not be recovered: ${error.message}`)
 }
 
 /** Closes the open ends of one interrupted session. */

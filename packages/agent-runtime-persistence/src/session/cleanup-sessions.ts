@@ -1,6 +1,7 @@
 /** Closes sessions whose holder died, and takes old ended ones away. Says what it did, or would do. */
 import { isKeepupError, type Session, type SessionId } from "@ku0/agent-runtime-core"
 import type { Store } from "../store/open-store.js"
+import { toSession } from "../store/rows.js"
 import { isHeld, type LeaseRow, leaseName, sharedNow, toLeaseRow } from "./lease-row.js"
 
 export interface CleanupSessionsOptions {
@@ -38,7 +39,7 @@ export async function cleanupSessions(
     }
   }
 
-  for (const session of await allSessions(store)) {
+  for (const session of cutoff === undefined ? await listActive(store) : await allSessions(store)) {
     const lease = await findLeaseRow(store, session.id)
     const isLive = lease !== undefined && (await isHeld(lease, await sharedNow(context, context.driver), context.host))
     if (session.phase === "restoring") continue // its restore is settled first; that ends the phase
@@ -61,6 +62,25 @@ async function markInterrupted(store: Store, session: Session, lease: LeaseRow |
 async function findLeaseRow(store: Store, id: SessionId): Promise<LeaseRow | undefined> {
   const row = await store.context.driver.get("SELECT * FROM leases WHERE resource = ?", [leaseName("session", id)])
   return row === undefined ? undefined : toLeaseRow(row)
+}
+
+/**
+ * Those that may have lost their holder, without a look at any other: there may be very many, and this is done at every
+ * start. One whose row can't be read is left to the doctor.
+ */
+async function listActive({ context }: Store): Promise<Session[]> {
+  const rows = await context.driver.all(
+    `SELECT * FROM sessions WHERE deleted_at IS NULL AND status = 'active' AND (phase = 'running' OR EXISTS
+       (SELECT 1 FROM leases WHERE resource = 'session:' || sessions.id AND holder_id IS NOT NULL)) ORDER BY ordinal DESC`,
+  )
+  return rows.flatMap((row) => {
+    try {
+      return [toSession(row)]
+    } catch (error) {
+      if (!isKeepupError(error)) throw error
+      return []
+    }
+  })
 }
 
 /** All of them before any is taken away: the last one of a page says where the next begins. */
