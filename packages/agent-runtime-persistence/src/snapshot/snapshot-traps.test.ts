@@ -410,6 +410,20 @@ describe("special and difficult files", () => {
     const snapshot = await store.capture({ message: "1", checkpointId: "1" })
     expect(snapshot.skipped).toEqual([{ path: ".keepupignore", reason: "special" }])
     expect((await store.listFiles(snapshot.commit)).map(({ path }) => path)).toEqual(["a"])
+    // Git itself would wait for this one, so nothing in the folder can be asked about.
+    work.write("folder/inside/b", "1")
+    execFileSync("mkfifo", [join(work.root, "folder/.gitignore")])
+    for (const id of ["2", "3"]) {
+      work.write("a", id)
+      const blocked = await store.capture({ message: id, checkpointId: id })
+      expect(blocked.skipped).toContainEqual({ path: "folder", reason: "unreadable" })
+      expect((await store.listFiles(blocked.commit)).map(({ path }) => path)).toEqual(["a"])
+    }
+    work.remove("folder/.gitignore")
+    const { commit } = await store.capture({ message: "4", checkpointId: "4" })
+    expect((await store.listFiles(commit)).map(({ path }) => path)).toEqual(["a", "folder/inside/b"])
+    await store.restore(store.listCheckpoints().get("3") as string)
+    expect([work.read("a"), work.read("folder/inside/b")]).toEqual(["3", "1"])
   })
 
   it("keeps the executable bit and a file's other permissions", async () => {

@@ -64,7 +64,8 @@ export async function walkFolders(start: readonly BytePath[], options: WalkOptio
   const unreadable: BytePath[] = []
   const leftovers: BytePath[] = []
   const hiddenRules: BytePath[] = []
-  let level: Step[] = start.map((path) => ({
+  const open = start.filter((path) => !["", ...foldersAbove(path)].some((above) => isEndless(options.files, above)))
+  let level: Step[] = open.map((path) => ({
     path,
     included: table.entries.get(path)?.onlyIncluded ? "asked" : "no",
     suspects: ["", ...foldersAbove(path)].reduce(
@@ -160,6 +161,12 @@ function readFilter(files: WorkspaceFiles, folder: BytePath): NameFilter {
   }
 }
 
+/** Whether git would wait for ever for the rules of a folder: it opens whatever has their name. Nothing in it can be asked. */
+function isEndless(files: WorkspaceFiles, folder: BytePath): boolean {
+  const stat = lookAtDisk(files.resolve(joinPath(folder, ".gitignore")))
+  return stat !== undefined && (stat.isFIFO() || stat.isCharacterDevice() || stat.isBlockDevice())
+}
+
 function readFolder(step: Step, { files, table, now, follower }: WalkOptions) {
   const readAt = now()
   const stat = lookAtFolder(files.resolve(step.path))
@@ -168,7 +175,8 @@ function readFolder(step: Step, { files, table, now, follower }: WalkOptions) {
     return stat === undefined ? [] : undefined
   }
   follower?.follow(step.path, stat.ino)
-  const entries = files.list(step.path)
+  const listed = files.list(step.path)
+  const entries = listed?.some(({ name }) => name === ".gitignore") && isEndless(files, step.path) ? undefined : listed
   const isEmpty = entries?.length === 0 && step.included === "no"
   const directory = describeDirectory(stat, readAt, isEmpty, step.included !== "no")
   table.set(step.path, entries === undefined ? { ...directory, readAt: 0 } : directory)
