@@ -1,6 +1,17 @@
 /** Files that are whole and on disk, or not there: temporary name, fsync, rename, fsync of the folder. */
 import { randomBytes } from "node:crypto"
-import { closeSync, fsync, fsyncSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs"
+import {
+  closeSync,
+  constants,
+  fsync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs"
 import { dirname } from "node:path"
 
 /** Replaces a file in one step. Without `durable` a power cut may bring the old content back, never a torn one. */
@@ -33,6 +44,20 @@ export function replaceCache(path: string, content: Buffer | string, options: { 
   } catch (error) {
     removeFile(temporary)
     throw error
+  }
+}
+
+/**
+ * Writes over a file that may as well be missing, and whose reader notices when it is torn. No name changes, and nothing
+ * on the disk is freed, which would take longer than all the rest.
+ */
+export function overwriteCache(path: string, content: Buffer): void {
+  const descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o644)
+  try {
+    for (let at = 0; at < content.length; ) at += writeSync(descriptor, content, at, content.length - at, at)
+    ftruncateSync(descriptor, content.length)
+  } finally {
+    closeSync(descriptor)
   }
 }
 

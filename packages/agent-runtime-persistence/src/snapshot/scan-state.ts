@@ -2,8 +2,8 @@
  * What the last snapshot knew, so that the next one need not look at everything: which index file git scans with, the
  * tree it stands for, and what differed from it. All of it can be lost: then everything is looked at again.
  */
-import { createHash } from "node:crypto"
-import { readFileSync, statSync } from "node:fs"
+import { createHash, randomBytes } from "node:crypto"
+import { closeSync, openSync, readFileSync, readSync } from "node:fs"
 import { join } from "node:path"
 import type { SkipReason } from "@ku0/agent-runtime-core"
 import type { BytePath } from "./byte-path.js"
@@ -13,7 +13,7 @@ import {
   formatDirectoryTable,
   parseDirectoryTable,
 } from "./directory-table.js"
-import { replaceCache } from "./durable-file.js"
+import { overwriteCache } from "./durable-file.js"
 import type { FileStat } from "./file-stat.js"
 import type { WritableEntry } from "./git-index.js"
 import { emptyTree } from "./git-objects.js"
@@ -77,13 +77,18 @@ export function createScanState(): ScanState {
 const stateFile = "scan-state"
 const directoriesFile = "scan-directories"
 
-/** Changes whenever another process saved a state. */
+/** Changes whenever a state is saved. */
 export function stateVersion(store: string): string {
+  let descriptor: number | undefined
   try {
-    const stat = statSync(join(store, stateFile), { bigint: true })
-    return `${stat.ino}-${stat.mtimeNs}-${stat.size}`
+    descriptor = openSync(join(store, stateFile), "r")
+    const head = Buffer.alloc(checksumLength)
+    readSync(descriptor, head, 0, head.length, 0)
+    return head.toString("latin1")
   } catch {
     return "none"
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
   }
 }
 
@@ -92,7 +97,7 @@ export function loadScanState(store: string): ScanState | undefined {
   try {
     const body = openSealed(readFileSync(join(store, stateFile), "latin1"))
     if (body === undefined) return undefined
-    const saved = JSON.parse(body)
+    const { stamp: _, ...saved } = JSON.parse(body)
     return {
       ...saved,
       overlay: new Map(saved.overlay),
@@ -132,22 +137,25 @@ export function saveScanState(store: string, state: ScanState): void {
   const table = `${state.rules}\n${directories.version}`
   if (saved.get(directories) !== table) {
     const text = `${state.rules}\n${formatDirectoryTable(directories)}`
-    replaceCache(join(store, directoriesFile), seal(text))
+    overwriteCache(join(store, directoriesFile), seal(text))
     saved.set(directories, table)
   }
   const { overlay, skipped, forced, hiddenRules, directories: _table, seed: _seed, ...rest } = state
   const maps = { overlay: [...overlay], skipped: [...skipped], hiddenRules: [...hiddenRules] }
-  const body = JSON.stringify({ ...rest, ...maps, forced: [...forced] })
-  replaceCache(join(store, stateFile), seal(body))
+  const stamp = randomBytes(8).toString("hex") // no two of them have the same checksum
+  const body = JSON.stringify({ stamp, ...rest, ...maps, forced: [...forced] })
+  overwriteCache(join(store, stateFile), seal(body))
 }
+
+const checksumLength = 40
 
 function seal(body: string): Buffer {
   return Buffer.from(`${checksum(body)}\n${body}`, "latin1")
 }
 
 function openSealed(text: string): string | undefined {
-  const body = text.slice(41)
-  return text.slice(0, 40) === checksum(body) ? body : undefined
+  const body = text.slice(checksumLength + 1)
+  return text.slice(0, checksumLength) === checksum(body) ? body : undefined
 }
 
 function checksum(text: string): string {

@@ -78,6 +78,7 @@ async function restoreFiles(
   const git = context.manager.expectGit(session.workspacePath)
   const snapshots = await context.snapshots(session.workspacePath)
   let safety: Checkpoint | undefined
+  let removed: ReturnType<typeof countRemoved> | undefined
   try {
     const { plan } = await snapshots.restore(commit, {
       ...pickPaths(options, intent.undoes !== null),
@@ -90,10 +91,13 @@ async function restoreFiles(
         options.signal?.throwIfAborted()
         refuseOther(options, prepared.plan)
         safety = await keepSafety(context, intent, lease, { snapshot: prepared.safety, git })
+        if (intent.mode === "files") return
+        removed = whileDiskWorks(() => countRemoved(context.store, intent, options.checkpoint))
+        removed.catch(() => {}) // awaited when the files are there, if they ever are
       },
       onApplied: async (outcome) => {
         refuseFailures(outcome)
-        await moveHead(context, intent, options.checkpoint, lease)
+        await moveHead(context, intent, options.checkpoint, lease, removed)
       },
     })
     if (safety === undefined) throw new Error("BUG: restored without a safety checkpoint")
@@ -166,15 +170,16 @@ async function announceRestore(
   await appendEntries(store.context, tx, session, [started], { lease })
 }
 
-/** The pointer comes last. With the conversation, history goes on from the checkpoint's entry. */
+/** The pointer comes last. With the conversation, history goes on from the checkpoint's entry; `counted` may tell what that hides. */
 export async function moveHead(
   { store }: TimeTravelContext,
   intent: Restore,
   checkpoint: Checkpoint,
   lease: Lease,
+  counted?: ReturnType<typeof countRemoved>,
 ): Promise<void> {
   const { id: restoreId, checkpointId, safetyCheckpointId, mode } = intent
-  const removed = mode === "files" ? undefined : await countRemoved(store, intent, checkpoint)
+  const removed = mode === "files" ? undefined : await (counted ?? countRemoved(store, intent, checkpoint))
   await store.context.driver.transaction("restore-head", async (tx) => {
     const session = await lockSession(store.context, tx, intent.sessionId)
     await moveRestore(tx, intent.id, "started", "applied")
@@ -188,6 +193,12 @@ export async function moveHead(
     await appendEntries(store.context, tx, session, drafts, { lease })
   })
   for (const wake of store.context.onAppended) wake(intent.sessionId)
+}
+
+/** Later, when the files are on their way to the disk and nobody else has anything to do. */
+async function whileDiskWorks<Result>(work: () => Promise<Result>): Promise<Result> {
+  await new Promise((next) => setImmediate(next))
+  return await work()
 }
 
 /** Summaries and truncation markers that are in the history now and will not be after. */

@@ -1,0 +1,53 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, expect, it } from "vitest"
+import { createScanState, loadScanState, type ScanState, saveScanState, stateVersion } from "./scan-state.js"
+
+let store: string
+beforeEach(() => {
+  store = mkdtempSync(join(tmpdir(), "keepup-state-"))
+})
+afterEach(() => rmSync(store, { recursive: true }))
+
+function stateWith(gone: number): ScanState {
+  const overlay: ScanState["overlay"] = new Map()
+  for (let i = 0; i < gone; i++) overlay.set(`folder/file ${i}`, "gone")
+  return { ...createScanState(), lastCommit: "1".repeat(40), rules: "r", overlay }
+}
+
+const load = () => {
+  const { directories: _, ...rest } = loadScanState(store) as ScanState
+  return rest
+}
+
+it("gives back what was saved last, also when that was the shorter one", () => {
+  for (const gone of [3, 5_000, 1, 0]) {
+    const { directories: _, ...rest } = stateWith(gone)
+    saveScanState(store, stateWith(gone))
+    expect(load()).toEqual(rest)
+  }
+})
+
+it("tells two saves of the same state apart", () => {
+  expect(stateVersion(store)).toBe("none")
+  const versions = [1, 2, 3].map(() => {
+    saveScanState(store, stateWith(2))
+    return stateVersion(store)
+  })
+  expect(new Set(versions).size).toBe(3)
+  expect(stateVersion(store)).toBe(versions[2])
+})
+
+it.each([
+  ["ends too early", (file: string) => truncateSync(file, 60)],
+  ["has an end of an older one", (file: string) => appendFileSync(file, "left")],
+  ["is empty", (file: string) => writeFileSync(file, "")],
+  ["begins with another", (file: string) => writeFileSync(file, `{"a":${readFileSync(file, "latin1").slice(5)}`)],
+])("believes no state that %s", (_, damage) => {
+  saveScanState(store, stateWith(2))
+  damage(join(store, "scan-state"))
+  expect(loadScanState(store)).toBeUndefined()
+  saveScanState(store, stateWith(2))
+  expect(loadScanState(store)).toBeDefined()
+})
