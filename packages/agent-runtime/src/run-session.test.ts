@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type Entry, event } from "@ku0/agent-runtime-core"
+import { type Checkpoint, type Entry, event } from "@ku0/agent-runtime-core"
 import { createScriptedModel, type ScriptedAnswer } from "@ku0/agent-runtime-execution"
+import { restoreCheckpoint } from "@ku0/agent-runtime-persistence"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { type Config, resolveConfig } from "./config.js"
 import { openRuntime, type Runtime } from "./open-runtime.js"
@@ -57,6 +58,26 @@ it("runs a prompt to its end, with every step in the log and a checkpoint of the
   expect(files.map(({ path }) => path)).toEqual(["a.txt"])
   expect(await runtime.store.leases.find(`session:${session.id}`)).toBeUndefined()
   expect(await runtime.store.leases.find(`workspace:${runtime.workspacePath}`)).toBeUndefined()
+})
+
+it("can be taken back to before the agent's first change", async () => {
+  writeFileSync(join(root, "workspace/a.txt"), "as it was")
+  const write = { toolCalls: [{ name: "write_file", arguments: { path: "a.txt", content: "as the agent has it" } }] }
+  const { session } = await runSession(runtime, {
+    model: model(
+      { toolCalls: [{ name: "read_file", arguments: { path: "a.txt" } }, ...write.toolCalls] },
+      { content: "Done." },
+    ),
+    prompt: "go",
+  })
+  expect(read("a.txt")).toBe("as the agent has it")
+  const first = (await runtime.store.checkpoints.list(session.id)).at(-1) as Checkpoint
+  expect(first).toMatchObject({ number: 1, trigger: "session.started" })
+  await restoreCheckpoint(runtime, { checkpoint: first, sessionId: session.id, mode: "files" })
+  expect(read("a.txt")).toBe("as it was")
+  await runSession(runtime, { sessionId: session.id, model: model({ content: "Hi." }), prompt: "again" })
+  const triggers = (await runtime.store.checkpoints.list(session.id)).map(({ trigger }) => trigger)
+  expect(triggers.filter((trigger) => trigger === "session.started")).toHaveLength(1)
 })
 
 it("goes on in the same session, remembers its files, and refuses a stale edit", async () => {

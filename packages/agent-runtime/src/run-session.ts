@@ -92,12 +92,19 @@ export async function runSession(runtime: Runtime, options: RunSessionOptions): 
     if (options.from !== undefined) {
       await restoreCheckpoint(runtime, { checkpoint: options.from, sessionId: session.id, lease: held.lease })
     }
+    await keepBeginning(held, session, options)
     const run = await runLoop(runtime, held, session, options)
     if (options.endSession === true) await endSession(runtime, held, run)
     return { session: await store.sessions.get(session.id), run }
   } finally {
     await held.release()
   }
+}
+
+/** What was there before the agent's first change can be had back. A child has the checkpoint its parent took for it. */
+async function keepBeginning(held: HeldSession, session: Session, { spawnedBy }: RunSessionOptions): Promise<void> {
+  if (session.checkpointCount > 0 || spawnedBy !== undefined) return
+  await held.checkpoints.take("session.started").catch(() => undefined) // the service has told the user
 }
 
 async function runLoop(

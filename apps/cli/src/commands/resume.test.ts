@@ -22,7 +22,7 @@ it("goes on with a script where it was, also from a checkpoint", async () => {
   const { out } = await machine.run("resume --approval auto")
   expect(out).toBe("second\nthird\n")
   rmSync(join(machine.workspace, "b.txt"))
-  const again = await machine.run("resume latest --from 1 --approval auto")
+  const again = await machine.run("resume latest --from 2 --approval auto")
   expect(again.out).toBe("second\nthird\n")
   expect(machine.read("b.txt")).toBe("2")
 })

@@ -18,15 +18,15 @@ beforeEach(async () => {
 
 it("shows what happened after a checkpoint, and executes nothing", async () => {
   machine.write("b.txt", "changed")
-  const { out, err } = await machine.run("checkpoint replay 1")
+  const { out, err } = await machine.run("checkpoint replay 2")
   expect(out.replace(/\d\d:\d\d:\d\d/g, "TIME")).toBe(
     [
       "TIME  turn:started  turn=2",
       "TIME  assistant Done.",
       "TIME  turn:ended  turn=2 outcome=completed",
-      "TIME  checkpoint:created  number=2 trigger=turn.ended",
+      "TIME  checkpoint:created  number=3 trigger=turn.ended",
       "TIME  run:ended  outcome=completed",
-      "TIME  checkpoint:created  number=3 trigger=run.ended",
+      "TIME  checkpoint:created  number=4 trigger=run.ended",
       "TIME  session:ended  outcome=completed",
       "",
     ].join("\n"),
@@ -36,7 +36,7 @@ it("shows what happened after a checkpoint, and executes nothing", async () => {
 })
 
 it("is JSON lines with --json, up to a checkpoint", async () => {
-  const { out } = await machine.run("checkpoint replay 1 --to 2 --json")
+  const { out } = await machine.run("checkpoint replay 2 --to 3 --json")
   const lines = out
     .trim()
     .split("\n")
@@ -46,7 +46,7 @@ it("is JSON lines with --json, up to a checkpoint", async () => {
 })
 
 it("verifies that the steps lead to the recorded state", async () => {
-  expect(await machine.ask("checkpoint replay 1 --mode verify")).toEqual({
+  expect(await machine.ask("checkpoint replay 2 --mode verify")).toEqual({
     ok: true,
     verified: true,
     entries: 7,
@@ -54,5 +54,5 @@ it("verifies that the steps lead to the recorded state", async () => {
     toolCalls: 1,
     checkpoints: 2,
   })
-  expect((await machine.ask("checkpoint replay 1 --speed fast", 2)).error.code).toBe("INVALID_INPUT")
+  expect((await machine.ask("checkpoint replay 2 --speed fast", 2)).error.code).toBe("INVALID_INPUT")
 })

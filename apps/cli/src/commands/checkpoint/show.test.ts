@@ -29,10 +29,10 @@ it("lists files, messages and state when asked", async () => {
     { content: "written" },
   ])
   await machine.run(["run", "write b", "--script", script, "--approval", "auto"])
-  const { out } = await machine.run("checkpoint show 1 --files --messages --state")
+  const { out } = await machine.run("checkpoint show 2 --files --messages --state")
   expect(out).toContain("Files\n  a.txt\n  b.txt")
   expect(out).toMatch(
-    /Messages\n +1 {2}user +write b\n +2 {2}assistant +-> write_file\n[\s\S]*checkpoint #1 ----\n +4 {2}assistant +written/,
+    /Messages\n +1 {2}user +write b\n +2 {2}assistant +-> write_file\n[\s\S]*checkpoint #2 ----\n +4 {2}assistant +written/,
   )
   expect(out).toContain('State\n{\n  "fileContext"')
   const answer = await machine.ask("checkpoint show latest --files")
