@@ -136,8 +136,9 @@ function leave({ code }: NodeJS.ErrnoException): never {
 /** `isatty` brings half of Node's network along: most of what is no terminal can be told without it. */
 function isTerminal(fd: number): boolean {
   try {
-    const facts = fstatSync(fd)
-    const isNull = process.platform === "linux" && facts.rdev === 0x103
+    // as big integers: Node takes the numbers of a pipe that was looked at last for those of the next module it looks for
+    const facts = fstatSync(fd, { bigint: true })
+    const isNull = process.platform === "linux" && facts.rdev === 0x103n
     return facts.isCharacterDevice() && !isNull && isatty(fd)
   } catch {
     return false // it was closed by whoever started us

@@ -1,5 +1,5 @@
 /** Fencing: whoever lost its lease, or never had one while another lives, writes nothing. */
-import { KeepupError, type Lease, type SessionId } from "@ku0/agent-runtime-core"
+import { KeepupError, type Lease, type SessionId, shortId } from "@ku0/agent-runtime-core"
 import type { SqlRunner } from "../store/sql-driver.js"
 import type { StoreContext } from "../store/store-context.js"
 import { isHeld, type LeaseRow, leaseName, sharedNow, toLeaseRow } from "./lease-row.js"
@@ -32,8 +32,15 @@ type Holding = Pick<LeaseRow, "resource" | "purpose" | "pid" | "host" | "acquire
 /** The refusal: who holds it, and since when. `message` gives the words of a caller that has its own. */
 export function running(row: Holding, message?: string): KeepupError {
   const holder = `${row.purpose} (pid ${row.pid} on ${row.host.split("/")[0]}) since ${new Date(row.acquiredAt).toISOString()}`
-  return new KeepupError("SESSION_RUNNING", `${message ?? `${row.resource} is in use.`} Held by ${holder}.`, {
+  return new KeepupError("SESSION_RUNNING", `${message ?? `${describe(row.resource)} is in use.`} Held by ${holder}.`, {
     hint: "Wait for it to end, or ask it to stop with `keepup pause`.",
     details: { resource: row.resource, pid: row.pid, host: row.host, purpose: row.purpose, since: row.acquiredAt },
   })
+}
+
+/** `session:ID` and `workspace:PATH` as people say them. */
+function describe(resource: string): string {
+  const [, kind, name = ""] = /^(session|workspace):(.*)$/s.exec(resource) ?? []
+  if (kind === undefined) return resource
+  return kind === "session" ? `Session ${shortId(name as SessionId)}` : `The workspace ${name}`
 }
