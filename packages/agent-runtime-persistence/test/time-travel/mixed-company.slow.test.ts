@@ -1,7 +1,7 @@
 /** Processes that take, prune, collect, restore, undo and rewind in one workspace at once, and are killed at it. */
 import { join } from "node:path"
 import type { Checkpoint } from "@ku0/agent-runtime-core"
-import { beforeAll, expect, it } from "vitest"
+import { beforeAll, expect, it, vi } from "vitest"
 import { checkStore } from "../../src/recovery/check-store.js"
 import { recoverAll } from "../../src/recovery/recover-session.js"
 import { bundleProgram, startProgram } from "../../src/testing/start-program.js"
@@ -9,6 +9,7 @@ import { openFixture, type TimeTravelFixture } from "../../src/testing/time-trav
 import { makeStage } from "./crash-stage.js"
 import type { CompanySaid } from "./programs/keep-company.js"
 
+vi.setConfig({ testTimeout: 1_800_000 }) // dozens of processes, on a machine that may have other work
 let program: string
 beforeAll(async () => {
   program = await bundleProgram(join(import.meta.dirname, "programs/keep-company.ts"))

@@ -1,6 +1,6 @@
 /** A process that goes back is killed at every step there is and at random instants; the next one finds all or nothing. */
 import { join } from "node:path"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { checkStore } from "../../src/recovery/check-store.js"
 import type { RecoverResult } from "../../src/recovery/recover-session.js"
 import { recoverAll } from "../../src/recovery/recover-session.js"
@@ -12,6 +12,7 @@ import { undoRestore } from "../../src/time-travel/undo-restore.js"
 import { describeScene, makeStage, type Scene, type Stage } from "./crash-stage.js"
 import type { Said, Way } from "./programs/go-back.js"
 
+vi.setConfig({ testTimeout: 1_800_000 }) // hundreds of processes, on a machine that may have other work
 const lanes = 2
 let program: string
 let stages: Stage[]
