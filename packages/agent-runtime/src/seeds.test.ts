@@ -1,4 +1,5 @@
 /** Every library name that stays, used as the documents that asked for it show it. */
+import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -63,6 +64,7 @@ afterEach(async () => {
 
 const write = (path: string, text: string) => writeFileSync(join(workspacePath, path), text)
 const read = (path: string) => readFileSync(join(workspacePath, path), "utf8")
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
 const say = (content: string) =>
   runtime.store.log.append(session.id, [{ type: "message:added", data: { message: { role: "user", content } } }])
 
@@ -187,6 +189,16 @@ describe("automatic checkpoints (002)", () => {
     const repository = new CheckpointRepository({ store: runtime.store, manager: runtime.manager })
     const taken = await repository.listForSession(session.id)
     expect(taken.map(({ trigger }) => trigger)).toEqual(["run.ended", "phase.ended", "negotiation.resolved", "manual"])
+    const [first] = taken as [Checkpoint, ...Checkpoint[]]
+    expect((await loadCheckpoint(runtime, session.id, `#${first.number}`)).state).toEqual({ round: 1 })
+    for (let n = 0; n < 15; n++) {
+      service.start()
+      await eventBus.emit("run:started", { runId: `${n}` })
+      await eventBus.emit("run:ended", { runId: `${n}`, outcome: "done" })
+      await service.stop() // waits, so that each run has a checkpoint of its own
+    }
+    const left = (await repository.listForSession(session.id)).map(({ number }) => number)
+    expect(left, "the first, the one by hand, ten automatic ones, and the newest").toEqual([1, 4, ...range(9, 18), 19])
   })
 
   it("a checkpoint repository creates, lists, gets and prunes the oldest automatic checkpoints", async () => {
@@ -221,6 +233,13 @@ describe("artifacts (003)", () => {
     const registry = new ArtifactRegistry({ store: runtime.store.artifacts })
     const pipeline = new ArtifactPipeline({ registry, eventBus, sessionId: session.id })
     const envelope = { schemaVersion: "1.0.0", title: "Plan", taskNodeId: "t", createdAt: new Date().toISOString() }
+    const steps = [{ id: "1", title: "Read the parser" }]
+    const plan = await pipeline.emit({ ...envelope, id: "p", type: "PlanCard", payload: { steps } })
+    expect(plan).toMatchObject({ stored: true, valid: true })
+    expect(await registry.get("p")).toMatchObject({ id: "p", type: "PlanCard", payload: { steps } })
+    expect((await registry.list()).map(({ id }) => id)).toEqual(["p"])
+    const [told] = await runtime.store.log.read(session.id, { direction: "backward", limit: 1 })
+    expect(told).toMatchObject({ type: "artifact:emitted", data: { artifactId: "p", type: "PlanCard" } })
     const kept = await pipeline.emit({ ...envelope, id: "u", type: "Unknown", payload: {} })
     expect(kept).toMatchObject({ stored: true, valid: false })
     expect(await registry.listQuarantined()).toHaveLength(1)
@@ -255,7 +274,8 @@ describe("checkpoint managers and execution state (000)", () => {
 describe("sessions with pause and resume (004)", () => {
   it("a checkpoint by name holds task state, progress and git facts, and the session resumes from it", async () => {
     expect(session).toMatchObject({ agentType: "implementer", taskDescription: "a task", status: "active" })
-    expect([typeof session.id, typeof session.createdAt]).toEqual(["string", "number"])
+    expect(session.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/)
+    expect(typeof session.createdAt).toBe("number")
     await saveCheckpoint(runtime, session.id, "before-refactor", { taskState: { step: 1 }, progress: 0.5 })
     const loaded = await loadCheckpoint(runtime, session.id, "before-refactor")
     expect(loaded).toMatchObject({ taskState: { step: 1 }, progress: 0.5, gitBranch: null, hasUncommitted: false })
@@ -263,6 +283,24 @@ describe("sessions with pause and resume (004)", () => {
     expect(await resumeSession(runtime, session.id)).toMatchObject({ session: { status: "active" } })
     const resumed = await resumeSession(runtime, session.id, "before-refactor")
     expect(resumed).toMatchObject({ state: { progress: 0.5 }, checkpoint: { name: "before-refactor" } })
+  })
+
+  it("a checkpoint has the branch and whether there is uncommitted work, memory references, open files and cursors", async () => {
+    const git = (...args: string[]) => execFileSync("git", ["-C", workspacePath, ...args], { stdio: "ignore" })
+    git("init", "-q", "-b", "feature/174")
+    write("a.txt", "not committed")
+    const state = {
+      memoryReferences: ["memory/parser.md"],
+      openFiles: [{ path: "a.txt", line: 3, column: 7 }],
+      history: [{ agent: "analyst", output: "x".repeat(1_200_000) }],
+    }
+    const saved = await saveCheckpoint(runtime, session.id, "with work", state)
+    expect(saved.git).toMatchObject({ branch: "feature/174", untracked: 1 })
+    const loaded = await loadCheckpoint(runtime, session.id, "with work")
+    const { memoryReferences, openFiles } = state
+    expect(loaded).toMatchObject({ gitBranch: "feature/174", hasUncommitted: true, memoryReferences, openFiles })
+    expect({ ...loaded.state }).toEqual(state)
+    await expect(saveCheckpoint(runtime, session.id, "with work")).rejects.toMatchObject({ code: "CONFLICT" })
   })
 
   it("auto-save makes a checkpoint when something changed, stops cleanly and tells failures", async () => {

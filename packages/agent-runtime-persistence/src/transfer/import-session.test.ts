@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import type { Checkpoint, CheckpointId } from "@ku0/agent-runtime-core"
@@ -11,6 +11,7 @@ import { createTemporaryFolder, type TemporaryFolder } from "../testing/temporar
 import { openFixture, type TimeTravelFixture } from "../testing/time-travel-fixture.js"
 import { artifact, makeSession } from "../testing/transfer-sample.js"
 import { readComparable } from "../testing/transfer-story.js"
+import { takePicture } from "../testing/workspace-picture.js"
 import { readCheckpointFile } from "../time-travel/look.js"
 import { restoreCheckpoint } from "../time-travel/restore.js"
 import { rewindToCheckpoint } from "../time-travel/rewind.js"
@@ -75,6 +76,24 @@ describe("an imported session", () => {
     expect(await checkStore(to), "what the doctor says").toEqual([])
     await snapshots.gc((await to.store.checkpoints.list(copy.id)).map(({ id }) => id))
     expect((await readCheckpointFile(to, first, "a.txt")).toString()).toBe("one")
+  })
+
+  it("brings links, modes, empty folders and names of any bytes along, as they were", async () => {
+    const at = (name: string) => join(from.workspace, name)
+    const strange = Buffer.concat([Buffer.from(at("bad-")), Buffer.from([0xff, 0xfe])])
+    writeFileSync(strange, "latin")
+    writeFileSync(at('new\nline\t"quoted".txt'), "")
+    writeFileSync(at("run.sh"), "#!/bin/sh\n", { mode: 0o755 })
+    writeFileSync(at("large.bin"), Buffer.alloc(1_500_000, 7))
+    symlinkSync("../../..", at("up"))
+    symlinkSync("no such file", at("broken"))
+    mkdirSync(at("empty/deep"), { recursive: true })
+    const session = await from.createSession()
+    await from.manager.take({ sessionId: session.id, trigger: "manual", name: "odd" })
+    await exportSession(from, { sessionId: session.id, path: exported() })
+    const { session: copy } = await importHere()
+    await restoreCheckpoint(to, { checkpoint: await to.store.checkpoints.resolve(copy.id, "odd") })
+    expect(takePicture(to.workspace)).toEqual(takePicture(from.workspace))
   })
 
   it("is the same when exported again, also from the store it came from", async () => {
