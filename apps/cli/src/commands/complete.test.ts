@@ -26,7 +26,11 @@ it("completes sessions, checkpoints and names", async () => {
   const { session } = await machine.ask(["session", "new", "Parser"])
   const id = session.id.slice(-8)
   await machine.run("checkpoint create --name before")
-  expect(await complete("session", "show", "")).toEqual([`${id}\tParser (active, just now)`])
+  expect(await complete("session", "show", "")).toEqual([
+    `${id}\tParser (active, just now)`,
+    `Parser\t${id}, active, just now`,
+    "latest\tthe newest one",
+  ])
   expect(await complete("checkpoint", "restore", "")).toEqual([
     "before\t#1, manual, just now",
     "1\tmanual, just now",
@@ -35,4 +39,18 @@ it("completes sessions, checkpoints and names", async () => {
   expect(await values("checkpoint", "diff", "1", "la")).toEqual(["latest"])
   expect(await values("-S", id, "rewind", "b")).toEqual(["before"])
   expect(await values("checkpoint", "create", "--state", "")).toEqual([":files"])
+})
+
+it("offers sessions by id and by name, the checkpoints of the one that is named, and files after --", async () => {
+  await machine.run(["session", "new", "Parser work"])
+  await machine.run("checkpoint create --name good")
+  await machine.run(["session", "new", "Twice"])
+  await machine.run(["session", "new", "Twice"])
+  expect(await values("session", "rename", "Par")).toEqual(["Parser work"])
+  expect(await values("session", "rename", "Tw")).toEqual([])
+  expect(await values("resume", "la")).toEqual(["latest"])
+  expect(await values("checkpoint", "show", "")).toEqual(["latest"])
+  expect(await values("checkpoint", "show", "-S", "Parser work", "")).toEqual(["good", "1", "latest"])
+  expect(await values("checkpoint", "diff", "good", "--", "sr")).toEqual([":files"])
+  expect(await values("run", "--", "sr")).toEqual([])
 })

@@ -1,5 +1,5 @@
 /** `__complete -- WORDS`: what could come next, for the shells. A line for each: value, tab, meaning; `:files` for files. */
-import { type Checkpoint, configKeys, configRules, shortId } from "@ku0/agent-runtime"
+import { type Checkpoint, configKeys, configRules, type Session, shortId } from "@ku0/agent-runtime"
 import type { ArgumentSpec, Command, Completion, OptionSpec } from "../command.js"
 import { type CommandEntry, commandsUnder } from "../command-entry.js"
 import type { Context } from "../context.js"
@@ -32,6 +32,7 @@ async function complete(context: Context, before: readonly string[], current: st
   const request = findCommand(context.commands, before)
   const command = await request.entry?.load()
   const options = [...(command?.options ?? []), ...globalOptions]
+  if (request.rest.includes("--")) return await valuesOf(context, command?.rest?.completes, before)
   const last = before.at(-1) ?? ""
   const waiting = options.find((one) => namesOf(one).includes(last) && /[<[]/.test(one.flags))
   if (waiting !== undefined) return await valuesOf(context, waiting.choices ?? waiting.completes, before)
@@ -82,28 +83,35 @@ async function valuesOf(
   if (completes === "setting") return configKeys.map((key) => [key, configRules[key].description])
   if (completes === "command") return await nextWords(context.commands, before.slice(before.indexOf("help") + 1))
   if (completes === "session") return await listSessions(context)
-  if (completes === "checkpoint") return await listCheckpoints(context)
+  if (completes === "checkpoint") return await listCheckpoints(context, before)
   return completes.map((value) => [value, ""])
 }
 
 async function listSessions(context: Context): Promise<Candidate[]> {
   const { store } = await context.openRuntime()
   const sessions = await store.sessions.list({ workspacePath: context.workspacePath, limit: 50 })
-  return sessions.map(({ id, name, status, updatedAt }) => [
-    shortId(id),
-    `${oneLine(name)} (${status}, ${relativeTime(updatedAt, context.now)})`,
-  ])
+  const meaning = ({ status, updatedAt }: Session) => `${status}, ${relativeTime(updatedAt, context.now)}`
+  const isPlain = ({ name }: Session) =>
+    oneLine(name) === name && sessions.filter((one) => one.name === name).length === 1
+  return [
+    ...sessions.map((one): Candidate => [shortId(one.id), `${oneLine(one.name)} (${meaning(one)})`]),
+    ...sessions.filter(isPlain).map((one): Candidate => [one.name, `${shortId(one.id)}, ${meaning(one)}`]),
+    ["latest", "the newest one"],
+  ]
 }
 
-async function listCheckpoints(context: Context): Promise<Candidate[]> {
-  const session = await findSession(context)
+async function listCheckpoints(context: Context, before: readonly string[]): Promise<Candidate[]> {
+  const flag = before.findLastIndex((word) => word === "-S" || word === "--session")
+  const named = flag < 0 ? undefined : before[flag + 1]
+  const session = await findSession(context, named)
   if (session === undefined) return []
   const { store } = await context.openRuntime()
   const all = await store.checkpoints.list(session.id)
   const meaning = (one: Checkpoint) => `${triggerWords(one.trigger)}, ${relativeTime(one.createdAt, context.now)}`
-  const named = all.filter(({ name }) => name !== null)
   return [
-    ...named.map((one): Candidate => [oneLine(one.name as string), `#${one.number}, ${meaning(one)}`]),
+    ...all
+      .filter(({ name }) => name !== null)
+      .map((one): Candidate => [oneLine(one.name as string), `#${one.number}, ${meaning(one)}`]),
     ...all.map((one): Candidate => [String(one.number), meaning(one)]),
     ["latest", "the newest one"],
   ]
