@@ -7,6 +7,7 @@ import { KeepupError, type RestorePlan, type SkipReason } from "@ku0/agent-runti
 import { type BytePath, displayPath, foldersAbove, isInside, toBytePath } from "./byte-path.js"
 import { describeSkipped, readSnapshotCommit } from "./capture.js"
 import { compareBytes } from "./git-objects.js"
+import { findIgnoredThen, isRuleFile } from "./ignored-then.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import { compareTrees, type FileEntry, findEntry, listTree } from "./trees.js"
 
@@ -34,6 +35,8 @@ export interface PlanOptions {
   readonly paths?: readonly string[] | undefined
   /** Refuse paths that neither snapshot knows of. */
   readonly requirePaths?: boolean | undefined
+  /** A snapshot whose restore is taken back: what it brought goes, whatever the rules said. */
+  readonly undoes?: string | undefined
   /** Restore only paths that differ between these two snapshots: the ones a broken-off restore was about. */
   readonly between?: readonly [string, string] | undefined
 }
@@ -45,20 +48,29 @@ export async function planRestoreWork(environment: SnapshotEnvironment, options:
   if (options.requirePaths === true) await refuseUnknown(environment, options.paths ?? [], [target, safety])
   const isNamed = createFilter(options.paths)
   const allowed = options.between && (await listDifferences(environment, options.between, isNamed))
-  const isChosen = (path: BytePath) => allowed?.has(path) ?? isNamed(path)
+  const lookedAt = await listLookedAt(environment, target)
+  const isChosen = (path: BytePath) => (allowed?.has(path) ?? isNamed(path)) && lookedAt?.has(path) !== false
   const notCaptured = new Map<BytePath, SkipReason>()
-  for (const [path, reason] of [...target.skipped, ...safety.skipped]) if (isChosen(path)) notCaptured.set(path, reason)
+  for (const [path, reason] of [...target.skipped, ...safety.skipped]) {
+    if (isChosen(path) || path === everything) notCaptured.set(path, reason)
+  }
   const isLeftAlone = (path: BytePath) =>
     [path, "", ...foldersAbove(path)].some((one) => notCaptured.has(one)) || environment.own.holds(path)
   // Of a snapshot that ran out of time nobody knows which files were there and are not in it.
   const mayDelete = !target.skipped.has(".")
 
+  const changes = await compareTrees(reader, safety.tree, target.tree)
   const writes: RestoreWork["writes"][number][] = []
-  const deletes: RestoreWork["deletes"][number][] = []
-  for (const { path, before, after } of await compareTrees(reader, safety.tree, target.tree)) {
+  let deletes: RestoreWork["deletes"][number][] = []
+  for (const { path, before, after } of changes) {
     if (!isChosen(path) || isLeftAlone(path)) continue
     if (after !== undefined) writes.push({ path, entry: after, before })
     else if (before !== undefined && mayDelete) deletes.push({ path, before })
+  }
+  if (changes.some(({ path }) => isRuleFile(path))) {
+    const stay = await findStaying(environment, target.tree, deletes, options.undoes)
+    for (const path of stay) notCaptured.set(path, "ignored")
+    deletes = deletes.filter(({ path }) => !stay.has(path))
   }
   for (const list of [writes, deletes]) list.sort((a, b) => compareBytes(a.path, b.path))
   const targetEmpty = new Set(target.emptyFolders)
@@ -77,6 +89,40 @@ export async function planRestoreWork(environment: SnapshotEnvironment, options:
     untouched: inTarget - writes.length,
     notCaptured: describeSkipped(notCaptured),
   }
+}
+
+/** Stands for the whole workspace among what was skipped: there was no time to look for changes. */
+const everything = "."
+
+/**
+ * What a snapshot that had no time to look around is known to hold: where it differs from the one before it. All else
+ * in it is older than it is, and what is not in it may have been there. `undefined`: it looked at everything.
+ */
+async function listLookedAt(
+  environment: SnapshotEnvironment,
+  { skipped, base, tree }: SnapshotCommit,
+): Promise<Set<BytePath> | undefined> {
+  if (!skipped.has(everything)) return undefined
+  const isThere = base !== null && (await environment.reader.find(base))?.type === "commit"
+  if (!isThere) return new Set()
+  const before = await readSnapshotCommit(environment, base)
+  return new Set((await compareTrees(environment.reader, before.tree, tree)).map(({ path }) => path))
+}
+
+/** Files the target's rules left out, so that they may have been there then, unless the restore that is undone brought them. */
+async function findStaying(
+  environment: SnapshotEnvironment,
+  tree: string,
+  deletes: RestoreWork["deletes"],
+  undoes: string | undefined,
+): Promise<Set<BytePath>> {
+  const paths = deletes.map(({ path }) => path)
+  const stay = await findIgnoredThen(environment, tree, paths)
+  if (undoes === undefined || stay.size === 0) return stay
+  if ((await environment.reader.find(undoes))?.type !== "commit") return stay // it was let go meanwhile
+  const undone = await readSnapshotCommit(environment, undoes)
+  for (const path of stay) if (await findEntry(environment.reader, undone.tree, path)) stay.delete(path)
+  return stay
 }
 
 /**

@@ -1,4 +1,5 @@
 /** A restore writes only what differs, deletes only what is held, and says what it would do before. */
+import { execFileSync } from "node:child_process"
 import { lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
@@ -60,6 +61,31 @@ it("restores chosen paths only", async () => {
     false,
     "changed",
   ])
+})
+
+it("of a snapshot that had no time to look around touches only what that is known to hold", async () => {
+  const first = await store.capture({ message: "1", checkpointId: "1" })
+  work.write("src/f0.txt", "seen")
+  const second = await store.capture({ message: "2", checkpointId: "2" })
+  const git = (args: string[], input?: string) =>
+    execFileSync("git", ["--git-dir", store.directory, ...args], { input, encoding: "utf8" })
+  const text = git(["cat-file", "commit", second.commit])
+  const stopped = git(["hash-object", "-w", "-t", "commit", "--stdin"], `${text}Keepup-Skipped: time-budget .\n`).trim()
+  work.write("src/f0.txt", "now")
+  work.write("src/f1.txt", "was there then, and nobody looked")
+  work.write("new.txt", "was there then, and nobody looked")
+  work.remove("docs/a.md")
+  const before = work.picture()
+  const { plan } = await store.restore(stopped)
+  expect([plan.write, plan.delete]).toEqual([["src/f0.txt"], []])
+  expect(plan.notCaptured).toEqual([{ path: ".", reason: "time-budget" }])
+  expect(work.picture()).toEqual(new Map([...before, ["src/f0.txt", "file - seen"]]))
+  expect(work.read("src/f0.txt")).toBe("seen")
+  await store.restore(first.commit)
+  expect(work.exists("new.txt")).toBe(false)
+  const alone = text.replace(first.commit, "0".repeat(40))
+  const lost = git(["hash-object", "-w", "-t", "commit", "--stdin"], `${alone}Keepup-Skipped: time-budget .\n`).trim()
+  expect(await store.planRestore(lost)).toMatchObject({ write: [], delete: [] })
 })
 
 it("undoes itself: the safety snapshot gives every file back", async () => {
