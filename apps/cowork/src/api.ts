@@ -75,7 +75,7 @@ export const listedSessionSchema = sessionSchema.extend({
 
 export const skippedSchema = z.object({
   path: text,
-  reason: z.enum(["too-large", "unreadable", "vanished", "changing", "special", "time-budget", "outside"]),
+  reason: z.enum(["too-large", "unreadable", "vanished", "changing", "special", "time-budget", "outside", "ignored"]),
 })
 
 export const gitFactsSchema = z.object({

@@ -1,7 +1,15 @@
 /** The workspace's files at one moment, what differs between two moments, and what a restore would do. */
 
 /** Why a path of the workspace is not in a snapshot. */
-export type SkipReason = "too-large" | "unreadable" | "vanished" | "changing" | "special" | "time-budget" | "outside"
+export type SkipReason =
+  | "too-large"
+  | "unreadable"
+  | "vanished"
+  | "changing"
+  | "special"
+  | "time-budget"
+  | "outside"
+  | "ignored"
 
 export interface SkippedPath {
   /** Relative to the workspace; "." stands for all of it. */

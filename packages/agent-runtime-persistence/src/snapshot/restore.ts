@@ -23,6 +23,8 @@ export interface RestoreOptions {
   /** False: trust the watcher for the safety snapshot. Every file the restore touches is still checked. Default true. */
   readonly exact?: boolean
   readonly message?: string
+  /** The commit whose restore this one undoes. */
+  readonly undoes?: string
   /** Only to show the plan: the safety snapshot is not kept. */
   readonly temporary?: boolean
   /** Stops it as long as nothing was touched, and the reason is thrown. */
@@ -149,6 +151,7 @@ export async function settleRestore(
     message: `before a broken-off restore is ${to === "target" ? "finished" : "taken back"}`,
     safetyCheckpointId: `restore-${journal.id}`,
     between: [journal.safety, journal.target],
+    ...(to === "safety" ? { undoes: journal.target } : {}),
     ...(journal.paths === undefined ? {} : { paths: journal.paths }),
   })
   const held = createHeldFiles()

@@ -341,6 +341,37 @@ describe("the user's own rules", () => {
     expect((await store.listFiles(third.commit)).map(({ path }) => path)).toEqual(["config.json"])
   })
 
+  it("takes nothing away that the rules of then left out, nor does an undo", async () => {
+    work.write("a", "1")
+    const store = await work.open({ capture: { include: ["asked-for"] } })
+    const without = await store.capture({ message: "no rules yet", checkpointId: "0" })
+    work.write("brought.log", "of the first")
+    const brought = await store.capture({ message: "still none", checkpointId: "1" })
+    work.remove("brought.log")
+    work.write(".gitignore", ".env\n/build/\n*.log\nasked-for\n")
+    work.write("sub/.gitignore", "private\n")
+    work.write(".keepupignore", "big/\n")
+    for (const path of [".env", "build/deep/out", "sub/private", "big/data"]) work.write(path, "never captured")
+    const ruled = await store.capture({ message: "rules", checkpointId: "2" })
+    const before = work.picture()
+    // Going back to where there were no rules, and forward again: what was there all the time stays.
+    const outcome = await store.restore(without.commit)
+    expect(work.exists(".gitignore")).toBe(false)
+    for (const path of ["new", "asked-for", "build/later"]) work.write(path, "made now")
+    const again = await store.restore(ruled.commit)
+    expect(again.plan.delete).toEqual(["asked-for", "new"])
+    const left = [".env", "big/data", "build/deep/out", "build/later", "sub/private"]
+    expect(again.plan.notCaptured).toEqual(left.map((path) => ({ path, reason: "ignored" })))
+    work.remove("build/later")
+    expect(work.picture()).toEqual(before)
+    expect(outcome.failed).toEqual([])
+    // What a restore brought, its undo takes away, whatever the rules say of it.
+    const bringing = await store.restore(brought.commit)
+    expect(work.read("brought.log")).toBe("of the first")
+    await store.restore(bringing.safety.commit, { undoes: brought.commit })
+    expect(work.picture()).toEqual(before)
+  })
+
   it("uses the rules of a repository around the workspace", async () => {
     work.write(".gitignore", "*.log\n/app/out/\n")
     work.write("app/a.txt", "a")

@@ -62,7 +62,9 @@ export async function restoreCheckpoint(
       await moveHead(context, intent, checkpoint, lease)
       return { restore: { ...intent, status: "applied" }, plan: emptyPlan, checkpoint, safety }
     }
-    const { plan, safety } = await restoreFiles(context, options, session, intent, commit, lease)
+    const undone = undoes === null ? undefined : await store.checkpoints.find(undoes.checkpointId)
+    const files = { commit, undone: undone?.snapshot?.commit }
+    const { plan, safety } = await restoreFiles(context, options, session, intent, files, lease)
     return { restore: { ...intent, status: "applied" }, plan, checkpoint, safety }
   })
 }
@@ -72,7 +74,7 @@ async function restoreFiles(
   options: RestoreCheckpointOptions,
   session: Session,
   intent: Restore,
-  commit: string,
+  { commit, undone }: { readonly commit: string; readonly undone: string | undefined },
   lease: Lease,
 ): Promise<{ plan: RestorePlan; safety: Checkpoint }> {
   const git = context.manager.expectGit(session.workspacePath)
@@ -82,6 +84,7 @@ async function restoreFiles(
   try {
     const { plan } = await snapshots.restore(commit, {
       ...pickPaths(options, intent.undoes !== null),
+      ...(undone !== undefined && { undoes: undone }),
       id: intent.id,
       message: `before-restore: ${intent.id}`,
       safetyCheckpointId: intent.safetyCheckpointId,

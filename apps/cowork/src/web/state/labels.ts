@@ -37,6 +37,7 @@ export const skipReasons: Readonly<Record<SkipReason, string>> = {
   special: "not a file, a folder or a link",
   "time-budget": "time ran out",
   outside: "outside the workspace",
+  ignored: "ignored then",
 }
 
 /** "a run, process 4711 on host, since 10:15:00" */
