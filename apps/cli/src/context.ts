@@ -68,9 +68,11 @@ export function createContext(parts: ContextParts): Context {
 
   function print(text: string | Uint8Array): void {
     progress.clear()
-    machine.stdout.write(text)
     const isWhole = typeof text === "string" ? text.endsWith("\n") : text.at(-1) === 10
-    if (!isWhole && text.length > 0) machine.stdout.write("\n")
+    const end = isWhole || text.length === 0 ? "" : "\n"
+    // a line at once, so that whoever reads a stream gets no halves
+    if (typeof text === "string") machine.stdout.write(text + end)
+    else for (const part of [text, end]) machine.stdout.write(part)
   }
 
   function tell(text: string): void {
