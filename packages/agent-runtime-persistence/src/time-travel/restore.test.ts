@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { type Checkpoint, KeepupError } from "@ku0/agent-runtime-core"
+import { type Checkpoint, event, KeepupError, type Message, visibleMessages } from "@ku0/agent-runtime-core"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { checkStore } from "../recovery/check-store.js"
 import { recoverAll } from "../recovery/recover-session.js"
@@ -168,6 +168,39 @@ describe("restore", () => {
     }
     expect(read("a.txt")).toBe("a2")
     await restoreCheckpoint(travel, { checkpoint: one })
+  })
+
+  it("brings tool calls, their results, summaries and truncations back as they were, and undo those of after", async () => {
+    const session = await travel.createSession()
+    const add = (message: Message) => event("message:added", { message })
+    const call = (id: string): Message => ({
+      role: "assistant",
+      content: "",
+      toolCalls: [{ id, name: "edit", arguments: { path: "a.txt" } }],
+    })
+    const result = (callId: string): Message => ({ role: "tool", callId, name: "edit", content: "done" })
+    const hider = { content: "earlier", hides: { from: 1, to: 2 } }
+    await travel.store.log.append(session.id, [
+      add({ role: "user", content: "go" }),
+      add(call("one")),
+      add(result("one")),
+      add({ role: "truncation", truncationId: "t", ...hider, hides: { from: 1, to: 1 } }),
+    ])
+    const early = (await travel.manager.take({ sessionId: session.id, trigger: "turn.ended" })) as Checkpoint
+    const look = async () => {
+      const { messages } = await travel.store.log.fold(await travel.store.log.head(session.id))
+      return { messages, visible: visibleMessages(messages) }
+    }
+    const then = await look()
+    expect(then.messages).toHaveLength(4)
+    await travel.store.log.append(session.id, [add(call("two")), add({ role: "summary", summaryId: "s", ...hider })])
+    const late = await look()
+    await restoreCheckpoint(travel, { checkpoint: early, mode: "conversation" })
+    expect(await look()).toEqual(then)
+    const rewound = (await travel.store.log.read(session.id)).find(({ type }) => type === "history:rewind")
+    expect(rewound?.data).toMatchObject({ removedSummaries: 1, removedTruncationMarkers: 0, messageCount: 4 })
+    await undoRestore(travel, { workspacePath: travel.workspace })
+    expect(await look()).toEqual(late)
   })
 
   it("works for a session that has ended", async () => {

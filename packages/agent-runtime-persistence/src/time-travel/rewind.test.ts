@@ -70,6 +70,8 @@ describe("a rewind", () => {
     }
     const original = (await travel.store.log.read(session.id)).filter(({ seq }) => seq <= one.entrySeq)
     expect(shared).toEqual(original.map(({ type, createdAt }) => [type, createdAt]))
+    expect(one.git).toMatchObject({ branch: "main", untracked: 2 })
+    expect(await travel.store.checkpoints.get(branch.forkedFromCheckpointId as Checkpoint["id"])).toEqual(one)
     const [started] = await travel.store.log.read(branch.id)
     expect(started).toMatchObject({ type: "session:started", parent: refOf(one), data: { checkpointId: one.id } })
   })

@@ -169,6 +169,25 @@ export function describeCheckpoints(fixture: StoreFixture): void {
       expect({ ...(await store.state.get({ sessionId, seq: back.entrySeq })) }).toEqual({ a: 1, b: 1, c: 3 })
     })
 
+    it("hands out what is nobody else's: a caller that changes it changes nothing kept", async () => {
+      const store = await fixture.open()
+      const { id: sessionId } = await createSession(store)
+      const metadata = { tags: ["a"] }
+      const state = { plan: ["a"] }
+      const taken = await store.checkpoints.create({ sessionId, trigger: "manual", metadata, state })
+      const before = JSON.stringify(await store.checkpoints.get(taken.id))
+      metadata.tags.push("b")
+      state.plan.push("b")
+      const [listed] = await store.checkpoints.list(sessionId)
+      for (const one of [taken, await store.checkpoints.get(taken.id), listed as typeof taken]) {
+        ;(one.metadata["tags"] as string[]).push("c")
+      }
+      expect(JSON.stringify(await store.checkpoints.get(taken.id))).toBe(before)
+      const at = { sessionId, seq: taken.entrySeq }
+      ;((await store.state.get(at))["plan"] as string[]).push("c")
+      expect({ ...(await store.state.get(at)) }).toEqual({ plan: ["a"] })
+    })
+
     it("refuses facts that can't be kept, and takes odd ones", async () => {
       const store = await fixture.open()
       const { id: sessionId } = await createSession(store)
