@@ -10,6 +10,8 @@ export interface RestoreJournal {
   /** The snapshot of the workspace before the restore. */
   readonly safety: string
   readonly paths?: readonly string[] | undefined
+  /** The snapshot whose restore this one undoes. */
+  readonly undoes?: string | undefined
   readonly startedAt: number
 }
 

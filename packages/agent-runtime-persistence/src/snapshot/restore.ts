@@ -80,7 +80,7 @@ export async function prepareRestore(
 export async function applyRestore(
   session: StoreSession,
   { plan, safety }: PreparedRestore,
-  options: Pick<RestoreOptions, "paths" | "signal"> & { readonly id?: string } & RestoreHooks,
+  options: Pick<RestoreOptions, "paths" | "signal" | "undoes"> & { readonly id?: string } & RestoreHooks,
 ): Promise<RestoreOutcome> {
   const { environment } = session
   const id = options.id ?? randomUUID()
@@ -90,6 +90,7 @@ export async function applyRestore(
     target: plan.target,
     safety: plan.safety,
     paths: options.paths,
+    undoes: options.undoes,
     startedAt: clock.now(),
   })
   step("restore:noted")
@@ -147,11 +148,12 @@ export async function settleRestore(
 ): Promise<RestoreOutcome> {
   const { environment } = session
   removeStaging(environment.files.resolve(stagingName(journal.id)))
+  const undoes = to === "safety" ? journal.target : journal.undoes
   const prepared = await prepareRestore(session, journal[to], {
     message: `before a broken-off restore is ${to === "target" ? "finished" : "taken back"}`,
     safetyCheckpointId: `restore-${journal.id}`,
     between: [journal.safety, journal.target],
-    ...(to === "safety" ? { undoes: journal.target } : {}),
+    ...(undoes === undefined ? {} : { undoes }),
     ...(journal.paths === undefined ? {} : { paths: journal.paths }),
   })
   const held = createHeldFiles()

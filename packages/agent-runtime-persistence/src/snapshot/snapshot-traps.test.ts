@@ -370,6 +370,17 @@ describe("the user's own rules", () => {
     expect(work.read("brought.log")).toBe("of the first")
     await store.restore(bringing.safety.commit, { undoes: brought.commit })
     expect(work.picture()).toEqual(before)
+    // Broken off at its very end, a restore is taken back the same way, and an undo finished.
+    const stop = { onApplied: () => Promise.reject(new Error("cut off")) }
+    await expect(store.restore(brought.commit, stop)).rejects.toThrow("cut off")
+    for (const journal of store.listUnfinishedRestores()) await store.takeBackRestore(journal)
+    expect(work.picture()).toEqual(before)
+    const { safety } = await store.restore(brought.commit)
+    await expect(store.restore(safety.commit, { ...stop, undoes: brought.commit })).rejects.toThrow("cut off")
+    work.write("brought.log", "of the first") // as if it had come no further than this
+    work.remove(".gitignore")
+    for (const journal of store.listUnfinishedRestores()) await store.finishRestore(journal)
+    expect(work.picture()).toEqual(before)
   })
 
   it("uses the rules of a repository around the workspace", async () => {

@@ -41,6 +41,19 @@ describe("undo", () => {
     expect(undone.safety.trigger).toBe("before-restore")
   })
 
+  it("gives back what was ignored before, though the restore took the rules away, and takes away what that brought", async () => {
+    travel.write({ "x.log": "of then" })
+    const two = (await travel.manager.take({ sessionId: session.id, trigger: "manual" })) as Checkpoint
+    travel.write({ ".gitignore": ".env\n*.log\nbuild/\n", ".env": "secret", "build/out": "o", "x.log": null })
+    const before = takePicture(travel.workspace)
+    for (const checkpoint of [one, two]) {
+      await restoreCheckpoint(travel, { checkpoint, mode: "files" })
+      expect(takePicture(travel.workspace)).toMatchObject({ ".env": before[".env"], "build/out": before["build/out"] })
+      await undoRestore(travel, { workspacePath: travel.workspace })
+      expect(takePicture(travel.workspace)).toEqual(before)
+    }
+  })
+
   it("is not done twice, nor to a restore that never was", async () => {
     const { restore } = await restoreCheckpoint(travel, { checkpoint: one })
     const undone = await undoRestore(travel, { workspacePath: travel.workspace })
