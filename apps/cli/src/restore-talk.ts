@@ -25,8 +25,8 @@ export function renderPlan(context: Context, checkpoint: Checkpoint, session: Se
   if (plan.changedSince.length > 0) {
     const of = `${thousands(plan.changedSince.length)} of these changed since the newest checkpoint`
     lines.push(
-      `  ${styles.yellow(of)}, by you or another program`,
-      ...listPaths(plan.changedSince, styles.yellow("!"), width),
+      `  ${styles.magenta(of)}, by you or another program`,
+      ...listPaths(plan.changedSince, styles.magenta("!"), width),
     )
   }
   if (plan.untouched > 0) lines.push(`  ${plural(plan.untouched, "file")} untouched: the same now as then`)

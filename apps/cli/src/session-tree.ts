@@ -44,5 +44,5 @@ function describe(
   const all = `(${facts.join(", ")})`
   const shown = room(all) >= Math.min(24, textWidth(session.name)) ? all : `(${facts[0]}, ${facts[3]})`
   const name = cutName(oneLine(session.name), Math.max(12, room(shown)))
-  return `${styles.yellow(origin)}${styles.cyan(shortId(session.id))}  ${name}  ${styles.dim(shown)}`
+  return `${styles.magenta(origin)}${styles.cyan(shortId(session.id))}  ${name}  ${styles.dim(shown)}`
 }

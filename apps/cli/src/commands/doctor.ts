@@ -83,7 +83,7 @@ function renderPlace(context: Context, facts: Readonly<Record<string, string>>):
 }
 
 function renderFinding({ styles }: Context, { severity, what, where, canRepair }: Finding): string {
-  const paint = severity === "error" ? styles.red : severity === "warning" ? styles.yellow : styles.dim
+  const paint = severity === "error" ? styles.red : severity === "warning" ? styles.magenta : styles.dim
   return `${paint(pad(severity, 7))}  ${oneLine(what)} ${styles.dim(`(${oneLine(where)})`)}${canRepair ? "  [can be mended]" : ""}`
 }
 

@@ -6,7 +6,8 @@ export interface Styles {
   dim(text: string): string
   red(text: string): string
   green(text: string): string
-  yellow(text: string): string
+  /** For warnings: readable on white and on black, which yellow is not. */
+  magenta(text: string): string
   cyan(text: string): string
 }
 
@@ -19,7 +20,7 @@ export function createStyles(isOn: boolean): Styles {
     dim: paint(2, 22),
     red: paint(31, 39),
     green: paint(32, 39),
-    yellow: paint(33, 39),
+    magenta: paint(35, 39),
     cyan: paint(36, 39),
   }
 }

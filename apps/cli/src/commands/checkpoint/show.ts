@@ -111,7 +111,7 @@ function renderCheckpoint(
   return [
     styles.bold(title),
     renderFacts(rows, width, styles),
-    ...(skipped.length > 0 ? ["", styles.yellow("Not in it, and never touched by a restore:"), ...skipped] : []),
+    ...(skipped.length > 0 ? ["", styles.magenta("Not in it, and never touched by a restore:"), ...skipped] : []),
   ].join("\n")
 }
 

@@ -73,5 +73,5 @@ function renderSessions({ styles, width, now }: Context, sessions: readonly Sess
 function paintStatus(cell: string, status: string, styles: Styles): string {
   if (status === "active") return styles.green(cell)
   if (status === "failed") return styles.red(cell)
-  return status === "interrupted" || status === "paused" ? styles.yellow(cell) : cell
+  return status === "interrupted" || status === "paused" ? styles.magenta(cell) : cell
 }

@@ -79,6 +79,6 @@ function renderSession(
 /** One line of a session's log. */
 export function renderLogLine({ styles }: Context, { level, message, createdAt }: SessionLogLine): string {
   const word = pad(level, 5)
-  const painted = level === "error" ? styles.red(word) : level === "warn" ? styles.yellow(word) : styles.dim(word)
+  const painted = level === "error" ? styles.red(word) : level === "warn" ? styles.magenta(word) : styles.dim(word)
   return `${styles.dim(dateTime(createdAt))}  ${painted}  ${manyLines(message)}`
 }

@@ -35,7 +35,7 @@ export const Activity = memo(function Activity(props: ActivityProps): ReactEleme
     return () => clearInterval(timer)
   }, [isTurning])
   if (props.isLeaveArmed)
-    return <Lines lines={["", styles.yellow(cut("  Press Ctrl-C again to leave.", columns - 1))]} />
+    return <Lines lines={["", styles.magenta(cut("  Press Ctrl-C again to leave.", columns - 1))]} />
   if (word === undefined) return null
   const seconds = props.since === 0 ? 0 : Math.floor((now() - props.since) / 1_000)
   const time = seconds < 1 ? "" : ` ${length(seconds * 1_000).replace(/\.0 s$/, " s")}`

@@ -16,7 +16,7 @@ export function renderItem(item: ChatItem, columns: number, styles: Styles): str
       return renderUser(item.text, columns, styles)
     case "assistant": {
       const lines = renderMarkdown(item.text, { width: textColumns(columns), isColoured: styles.isOn })
-      return hang(item.isCutOff ? [...lines, styles.yellow("(cut off)")] : lines, "  ")
+      return hang(item.isCutOff ? [...lines, styles.magenta("(cut off)")] : lines, "  ")
     }
     case "tool":
       return [renderTool(item, columns, styles)]
@@ -70,7 +70,7 @@ const signs: Readonly<Record<ToolItem["status"], string>> = {
 /** `✓ read_file src/a.ts  120 lines`: what it is about is shortened before its result is. */
 export function renderTool(item: ToolItem, columns: number, styles: Styles): string {
   const { status } = item
-  const paint = status === "ok" ? styles.green : status === "error" ? styles.red : styles.yellow
+  const paint = status === "ok" ? styles.green : status === "error" ? styles.red : styles.magenta
   const word =
     status === "ok" || status === "running" ? "" : status === "error" ? "failed: " : `${status.replace("-", " ")}: `
   const time = item.durationMs !== undefined && item.durationMs >= 2_000 ? ` (${length(item.durationMs)})` : ""
@@ -96,7 +96,7 @@ function renderNotice({ level, text, hint }: NoticeItem, columns: number, styles
     level === "error"
       ? (["✗ ", styles.red] as const)
       : level === "warning"
-        ? (["! ", styles.yellow] as const)
+        ? (["! ", styles.magenta] as const)
         : (["  ", (line: string) => line] as const)
   const more = hint === undefined || hint === "" ? [] : hang(plainLines(hint, width), "  ", styles.dim)
   return [...hang(plainLines(text, width), paint(sign), paint), ...more]

@@ -23,7 +23,7 @@ export function renderQuestion(
   { columns, height, scroll }: QuestionRoom,
   styles: Styles,
 ): QuestionLines {
-  const bar = styles.yellow("┃ ")
+  const bar = styles.magenta("┃ ")
   const width = Math.max(8, columns - 4)
   const title = plainLines(question.title, width)
     .slice(0, 3)
