@@ -106,6 +106,7 @@ export function visibleMessages(messages: readonly Message[]): Message[] {
 /** Leaves out what is hidden, and moves what hides it to where the first of it stood. */
 function dropHidden(messages: readonly Message[]): Message[] {
   const hiders = findHiders(messages)
+  if (hiders.size === 0) return [...messages]
   const firstHidden = new Map<string, number>()
   const visible: { message: Message; place: number }[] = []
   messages.forEach((message, position) => {
@@ -150,25 +151,35 @@ function truncationParentOf({ truncationParent }: Message): string | undefined {
  * and only once.
  */
 export function pairToolCalls(messages: readonly Message[]): Message[] {
+  /** Call → the ids that are answered of the message that asks for it. */
   const open = new Map<string, Set<string>>()
-  const answered = messages.map((message) => {
-    const ids = new Set<string>()
-    if (message.role === "assistant") for (const call of message.toolCalls ?? []) open.set(call.id, ids)
-    if (message.role === "tool" && open.has(message.callId)) {
-      open.get(message.callId)?.add(message.callId)
-      open.delete(message.callId)
+  /** Places of the results that count, and what is answered of the messages with calls. */
+  const results = new Set<number>()
+  const answered = new Map<number, Set<string>>()
+  messages.forEach((message, position) => {
+    if (message.role === "assistant" && message.toolCalls !== undefined) {
+      const ids = new Set<string>()
+      answered.set(position, ids)
+      for (const call of message.toolCalls) open.set(call.id, ids)
+    } else if (message.role === "tool") {
+      const ids = open.get(message.callId)
+      if (ids === undefined) return
       ids.add(message.callId)
+      open.delete(message.callId)
+      results.add(position)
     }
-    return ids
   })
-  return messages.flatMap((message, position): Message[] => {
-    const ids = answered[position] as ReadonlySet<string>
-    if (message.role === "assistant") return keepCalls(message, ids)
-    return message.role !== "tool" || ids.size > 0 ? [message] : []
+  const paired: Message[] = []
+  messages.forEach((message, position) => {
+    const ids = answered.get(position)
+    if (message.role === "assistant" && ids !== undefined) paired.push(...keepCalls(message, ids))
+    else if (message.role !== "tool" || results.has(position)) paired.push(message)
   })
+  return paired
 }
 
 function keepCalls(message: AssistantMessage, answered: ReadonlySet<string>): AssistantMessage[] {
+  if (answered.size === message.toolCalls?.length) return [message]
   const left = new Set(answered)
   const toolCalls = message.toolCalls?.filter((call) => left.delete(call.id))
   if (toolCalls === undefined || toolCalls.length === message.toolCalls?.length) return [message]
