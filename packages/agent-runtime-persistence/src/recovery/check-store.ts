@@ -6,6 +6,7 @@ import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
 import { checkCheckpoints } from "./check-checkpoints.js"
 import { checkCrashes } from "./check-crashes.js"
 import { checkDatabase } from "./check-database.js"
+import { checkLog } from "./check-log.js"
 import { checkModes } from "./check-modes.js"
 import { checkSessions } from "./check-sessions.js"
 import { checkSnapshots } from "./check-snapshots.js"
@@ -13,6 +14,7 @@ import { checkValues } from "./check-values.js"
 import { type Check, type CheckStoreOptions, type Finding, guarded } from "./finding.js"
 
 const checks: readonly (readonly [name: string, check: Check])[] = [
+  ["log", checkLog], // before anything is written behind it
   ["database", checkDatabase],
   ["sessions", checkSessions],
   ["checkpoints", checkCheckpoints],

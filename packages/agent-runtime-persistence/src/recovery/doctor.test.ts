@@ -3,8 +3,6 @@ import { execFileSync } from "node:child_process"
 import {
   chmodSync,
   closeSync,
-  existsSync,
-  ftruncateSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -519,23 +517,6 @@ describe("a database file that was damaged from outside", () => {
     )
     expect(describeOpenFailure(error, path)).toMatchObject({ code: "database-damaged", severity: "error", where: path })
     expect(() => describeOpenFailure(new KeepupError("STORE_TOO_NEW", "newer"), path)).toThrow("newer")
-  })
-
-  it("is sound after its log was cut short: what was not whole in it is not there at all", async () => {
-    const path = join(travel.stateDirectory, "keepup.db")
-    await travel.store.log.append(session.id, [user("may be lost")])
-    const [wal, database] = [readFileSync(`${path}-wal`), readFileSync(path)]
-    expect(wal.length).toBeGreaterThan(0)
-    await reopen(() => {
-      writeFileSync(path, database)
-      writeFileSync(`${path}-wal`, wal)
-      const handle = openSync(`${path}-wal`, "r+")
-      ftruncateSync(handle, wal.length - 2_000)
-      closeSync(handle)
-      rmSync(`${path}-shm`, { force: true })
-    })
-    expect(await codes()).toEqual([])
-    expect(existsSync(path)).toBe(true)
   })
 })
 

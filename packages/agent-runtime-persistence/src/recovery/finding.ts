@@ -5,6 +5,8 @@ import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
 export type FindingCode =
   | "database-damaged"
   | "index-damaged"
+  | "log-cut"
+  | "log-damaged"
   | "foreign-key-broken"
   | "sequence-gap"
   | "head-wrong"
@@ -59,6 +61,7 @@ export type Check = (context: TimeTravelContext, options: CheckStoreOptions) => 
 
 const severities: Partial<Record<FindingCode, Finding["severity"]>> = {
   "workspace-missing": "warning",
+  "log-cut": "warning",
   "mode-open": "warning",
   "note-left": "info",
   "ref-unowned": "info",

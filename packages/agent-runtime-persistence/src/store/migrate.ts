@@ -75,8 +75,20 @@ async function applySteps(
   dialect: "sqlite" | "postgres",
 ): Promise<number> {
   const next = version === 0 ? steps.length : version + 1
-  for (const { statements } of steps.slice(version, next)) {
-    for (const statement of statements) await tx.run(translateTypes(statement, dialect))
+  try {
+    for (const { statements } of steps.slice(version, next)) {
+      for (const statement of statements) await tx.run(translateTypes(statement, dialect))
+    }
+  } catch (cause) {
+    if (!/already exists|duplicate column/.test((cause as Error).message)) throw cause
+    throw new KeepupError(
+      "CORRUPT",
+      `The database is damaged: it says that its schema is ${version}, and holds more.`,
+      {
+        hint: "Nothing was changed. Run `keepup doctor` to see what can be saved; backups lie beside the file.",
+        cause,
+      },
+    )
   }
   return next
 }
