@@ -82,10 +82,12 @@ function parsePattern(line: string): Pattern | undefined {
   if (text === "") return undefined
   try {
     const segments = text.split("/")
-    const deepAt = segments.indexOf("**")
+    const { length } = plainStart(text)
+    const isDeepName = text.startsWith("**/", length) // `a**/b`
+    const deepAt = isDeepName ? text.slice(0, length).split("/").length - 1 : segments.indexOf("**")
     const folders = segments.slice(0, deepAt < 0 ? segments.length - 1 : deepAt)
     return {
-      regex: toRegex(text),
+      regex: anchored ? toPathRegex(text) : toRegex(text),
       negated,
       foldersOnly,
       anchored,
@@ -95,6 +97,23 @@ function parsePattern(line: string): Pattern | undefined {
   } catch {
     return undefined // a bracket that never closes matches nothing, as in git
   }
+}
+
+/** Git takes the plain beginning of a pattern off before it looks at the rest: `a**\/b` begins with `**\/` for it. */
+function toPathRegex(glob: string): RegExp {
+  const plain = plainStart(glob)
+  const rest = glob.slice(plain.length)
+  const isInName = plain !== "" && !plain.endsWith("/")
+  const { source } = rest === "**" && isInName ? /^.*$/s : toRegex(rest)
+  return new RegExp(`^${escapeAll(plain)}${source.slice(1)}`, "s")
+}
+
+function plainStart(glob: string): string {
+  return /^[^*?[\\]*/.exec(glob)?.[0] ?? ""
+}
+
+function escapeAll(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")
 }
 
 function toRegex(glob: string): RegExp {
@@ -126,7 +145,7 @@ function toRegex(glob: string): RegExp {
     } else {
       if (rest.startsWith("\\")) i++
       if (i >= glob.length) throw new SyntaxError("a lone backslash")
-      source += (glob[i] as string).replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")
+      source += escapeAll(glob[i] as string)
       i++
     }
   }
