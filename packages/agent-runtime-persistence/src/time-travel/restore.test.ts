@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { type Checkpoint, event, KeepupError, type Message, visibleMessages } from "@ku0/agent-runtime-core"
+import { type Checkpoint, KeepupError, type Message, visibleMessages } from "@ku0/agent-runtime-core"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { checkStore } from "../recovery/check-store.js"
 import { recoverAll } from "../recovery/recover-session.js"
@@ -172,7 +172,7 @@ describe("restore", () => {
 
   it("brings tool calls, their results, summaries and truncations back as they were, and undo those of after", async () => {
     const session = await travel.createSession()
-    const add = (message: Message) => event("message:added", { message })
+    const add = (message: Message) => ({ type: "message:added", data: { message } })
     const call = (id: string): Message => ({
       role: "assistant",
       content: "",
