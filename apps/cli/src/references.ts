@@ -116,12 +116,15 @@ async function withNear(context: Context, session: Session, reference: string, c
     })
   }
   const near = pickNear(all, reference)
-  const lines = near.map(
-    (one) => `  #${one.number}  ${describe(one)}  ${relativeTime(one.createdAt, context.now)}  ${shortId(one.id)}`,
-  )
+  const lines = near.map((one) => {
+    const [number, time] = [`#${one.number}`, relativeTime(one.createdAt, context.now)]
+    const room = Math.min(context.width, 100) - number.length - time.length - 16
+    return `  ${number}  ${cut(describe(one), Math.max(16, room))}  ${time}  ${shortId(one.id)}`
+  })
+  const more = all.length > near.length ? `\n\`keepup checkpoint list\` shows all ${all.length}.` : ""
   return new KeepupError("NOT_FOUND", `${whose} has no checkpoint ${JSON.stringify(reference)}.`, {
     cause,
-    hint: `Near it are:\n${lines.join("\n")}\n\`keepup checkpoint list\` shows all ${all.length}.${branch}`,
+    hint: `Near it ${near.length === 1 ? "is" : "are"}:\n${lines.join("\n")}${more}${branch}`,
     details: { near: near.map(({ id, number, name }) => ({ id, number, name })) },
   })
 }

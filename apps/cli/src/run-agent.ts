@@ -178,5 +178,5 @@ function tellEnd(context: Context, { session, run }: RunSessionResult): void {
   )
   const words = { completed: "Done", paused: "Paused", "step-limit": "Stopped at the step limit" }[outcome]
   const next = outcome === "completed" ? `keepup checkpoint list -S ${id}` : `keepup resume ${id}`
-  context.remark(`${words}: session ${id} "${oneLine(session.name)}", ${plural(steps, "step")}. Next: ${next}`)
+  context.remark(`${words}: session ${id} "${oneLine(session.name)}", ${plural(steps, "step")}.\nNext: ${next}`)
 }

@@ -44,3 +44,23 @@ it("fits 80 columns", async () => {
     expect(long, command).toEqual([])
   }
 })
+
+it("fits 80 columns, with an example and the exit codes of each command", async () => {
+  const { commands } = await import("../commands.js")
+  for (const words of [
+    "",
+    "checkpoint",
+    "session",
+    "config",
+    ...commands.flatMap((one) => (one.isHidden ? [] : one.name)),
+  ]) {
+    const { out, code } = await machine.run(`help ${words}`, { columns: 80, environment: { NO_COLOR: "1" } })
+    expect(code).toBe(0)
+    for (const line of out.split("\n")) {
+      // an example that is longer stands on a line of its own, to be copied
+      if (!line.startsWith("  $ ")) expect({ words, line, isShort: line.length <= 80 }).toMatchObject({ isShort: true })
+    }
+    expect(out).toMatch(/\$ .*keepup /)
+    if (commands.some(({ name }) => name === words)) expect(out).toContain("Exit codes\n    0  done\n")
+  }
+})

@@ -34,7 +34,7 @@ it("lets the agent work and says how it went", async () => {
   expect(code).toBe(0)
   expect(out).toBe("I write it.\na.txt is there.\n")
   expect(err).toContain('-> write_file {"path":"a.txt","content":"hello"}\n')
-  expect(err).toMatch(/Done: session [0-9a-f]{8} "Write a greeting", 2 steps\. Next: keepup checkpoint list -S /)
+  expect(err).toMatch(/Done: session [0-9a-f]{8} "Write a greeting", 2 steps\.\nNext: keepup checkpoint list -S /)
   expect(machine.read("a.txt")).toBe("hello")
   expect((await machine.run(["run", "x", "--script", script, "--approval", "auto", "--quiet"])).err).toBe("")
 })

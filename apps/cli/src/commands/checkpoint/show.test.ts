@@ -47,7 +47,7 @@ it("lists the near ones when there is no such checkpoint", async () => {
   const { err, code } = await machine.run("checkpoint show befor-refactor")
   expect(code).toBe(3)
   expect(err).toContain(
-    'has no checkpoint "befor-refactor". [NOT_FOUND]\nNear it are:\n  #1  "before-refactor"  just now',
+    'has no checkpoint "befor-refactor". [NOT_FOUND]\nNear it is:\n  #1  "before-refactor"  just now',
   )
   expect((await machine.run("checkpoint show")).err).toContain("Write the number without #")
 })

@@ -52,7 +52,7 @@ export const showCommand: Command = {
         ...(files
           ? [`${context.styles.bold("Files")}\n${files.map(({ path }) => `  ${oneLine(path)}`).join("\n")}`]
           : []),
-        ...(state ? [`${context.styles.bold("State")}\n${manyLines(JSON.stringify(state, null, 2))}`] : []),
+        ...(state ? [`${context.styles.bold("State")}\n${renderState(context, state)}`] : []),
       ].join("\n\n"),
     )
   },
@@ -65,6 +65,11 @@ async function countFiles(runtime: Runtime, checkpoint: Checkpoint): Promise<num
     (files) => files.length,
     () => undefined, // they may lie on another machine; everything else can be shown
   )
+}
+
+function renderState({ styles }: Context, state: Readonly<Record<string, unknown>>): string {
+  if (Object.keys(state).length === 0) return styles.dim("  nothing was handed over")
+  return manyLines(JSON.stringify(state, null, 2))
 }
 
 async function readState({ store }: Runtime, { sessionId, entrySeq }: Checkpoint): Promise<Record<string, unknown>> {
