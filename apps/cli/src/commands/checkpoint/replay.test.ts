@@ -56,3 +56,37 @@ it("verifies that the steps lead to the recorded state", async () => {
   })
   expect((await machine.ask("checkpoint replay 2 --speed fast", 2)).error.code).toBe("INVALID_INPUT")
 })
+
+it("runs the tools again in a copy, lists what differs, and leaves the workspace alone", async () => {
+  machine.write("b.txt", "changed since")
+  const { replay } = await machine.ask("checkpoint replay 1 --mode verify --run tools")
+  expect(replay).toEqual({
+    isFaithful: true,
+    calls: 1,
+    differences: [],
+    skipped: [],
+    files: { added: [], changed: [], missing: [] },
+    workspaceChanges: [],
+  })
+  const { out } = await machine.run("checkpoint replay 1 --mode verify --run tools")
+  expect(out).toContain("1 call ran again in a copy: 0 results and 0 files differ.\n")
+  expect(machine.read("b.txt")).toBe("changed since")
+  expect((await machine.ask("checkpoint replay 1 --run tools", 2)).error.message).toBe("--run needs --mode verify.")
+})
+
+it("runs commands again only when told, and shows what they say now", async () => {
+  const command = { name: "run_command", arguments: { command: "date +%N > now.txt; cat now.txt" } }
+  const script = machine.script("c.jsonl", [{ toolCalls: [command] }, { content: "Done." }])
+  await machine.run(["run", "what time is it", "--script", script, "--approval", "auto"])
+  const skipped = await machine.run("checkpoint replay 1 --mode verify --run tools")
+  expect(skipped.out).toContain("Not run: a call of run_command was not approved.\n")
+  expect(skipped.out).toContain("  missing  now.txt\n")
+  const { replay } = await machine.ask("checkpoint replay 1 --mode verify --run commands")
+  const isWalled = replay.calls === 1
+  expect(replay.differences.length + replay.skipped.length).toBe(1)
+  expect(replay.files).toEqual({
+    added: [],
+    changed: isWalled ? ["now.txt"] : [],
+    missing: isWalled ? [] : ["now.txt"],
+  })
+})
