@@ -8,7 +8,8 @@ import { join } from "node:path"
 import type { BytePath } from "./byte-path.js"
 import { removeFile, syncAll, writeNewFile } from "./durable-file.js"
 import { isSettledForGit, withoutSize } from "./file-stat.js"
-import { formatIndex, parseIndex, type WritableEntry } from "./git-index.js"
+import { formatIndex, parseIndex, pathOf, type WritableEntry } from "./git-index.js"
+import { compareBytes } from "./git-objects.js"
 import type { KnownFile, ScanState } from "./scan-state.js"
 
 const namePrefix = "index-"
@@ -17,7 +18,10 @@ const namePrefix = "index-"
 export function foldIndex(store: string, state: ScanState): void {
   const old = state.seed?.() ?? (state.indexFile === null ? [] : readIndex(join(store, state.indexFile)))
   delete state.seed
-  state.indexFile = writeIndexFile(store, formatIndex(merge(old, state.overlay)))
+  state.indexFile = writeIndexFile(
+    store,
+    formatIndex(merge(old, state.overlay), (path) => describe(state.overlay, path)),
+  )
   state.indexTree = state.lastTree
   state.looks = 0
   // A file that was touched just now is looked at again next time, whatever git says of it.
@@ -46,17 +50,18 @@ export function removeOldIndexes(store: string, current: string | null): void {
   }
 }
 
-function merge(
-  old: readonly WritableEntry[],
-  overlay: ReadonlyMap<BytePath, KnownFile | "gone" | "ignored">,
-): WritableEntry[] {
-  const merged: WritableEntry[] = old.filter((entry) => !overlay.has(entry.path))
-  const added: WritableEntry[] = []
-  for (const [path, known] of overlay) {
-    if (typeof known !== "object") continue
-    const stat = isSettledForGit(known.stat, known.seenAt) ? known.stat : withoutSize(known.stat)
-    added.push({ path, mode: Number.parseInt(known.mode, 8), id: known.id, stat })
-  }
-  if (added.length === 0) return merged
-  return [...merged, ...added].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
+type Seen = ReadonlyMap<BytePath, KnownFile | "gone" | "ignored">
+
+function merge(old: readonly WritableEntry[], overlay: Seen): (WritableEntry | BytePath)[] {
+  const merged: (WritableEntry | BytePath)[] = old.filter((entry) => !overlay.has(entry.path))
+  const before = merged.length
+  for (const [path, known] of overlay) if (typeof known === "object") merged.push(path)
+  if (merged.length === before) return merged
+  return merged.sort((a, b) => compareBytes(pathOf(a), pathOf(b)))
+}
+
+function describe(overlay: Seen, path: BytePath): WritableEntry {
+  const known = overlay.get(path) as KnownFile
+  const stat = isSettledForGit(known.stat, known.seenAt) ? known.stat : withoutSize(known.stat)
+  return { path, mode: Number.parseInt(known.mode, 8), id: known.id, stat }
 }

@@ -148,17 +148,25 @@ export type WritableEntry =
   | Pick<IndexEntry, "path" | "mode" | "bytes" | "at">
   | { readonly path: BytePath; readonly mode: number; readonly id: string; readonly stat: FileStat }
 
-/** Entries must be sorted by path and have no duplicates. */
-export function formatIndex(entries: readonly WritableEntry[]): Buffer {
+/**
+ * Entries must be sorted by path and have no duplicates. A path alone stands for one that `entryOf` makes when it is
+ * written: the first index has many.
+ */
+export function formatIndex(
+  entries: readonly (WritableEntry | BytePath)[],
+  entryOf: (path: BytePath) => WritableEntry,
+): Buffer {
   let room = 64
-  for (const entry of entries) room += 72 + entry.path.length
+  for (const entry of entries) room += 72 + pathOf(entry).length
   const data = Buffer.allocUnsafe(room)
   data.write("DIRC", 0, "latin1")
   data.writeUInt32BE(4, 4)
   data.writeUInt32BE(entries.length, 8)
   let at = 12
   let previous = ""
-  for (const entry of entries) {
+  for (const one of entries) {
+    const path = pathOf(one)
+    const entry = typeof one === "string" ? entryOf(one) : one
     if ("bytes" in entry) entry.bytes.copy(data, at, entry.at, entry.at + 60)
     else {
       data.write(entry.stat, at, "hex")
@@ -166,15 +174,19 @@ export function formatIndex(entries: readonly WritableEntry[]): Buffer {
       data.write(entry.id, at + 40, "hex")
     }
     at += 60
-    at = data.writeUInt16BE(Math.min(entry.path.length, 0xfff), at)
-    const shared = sharedLength(previous, entry.path)
+    at = data.writeUInt16BE(Math.min(path.length, 0xfff), at)
+    const shared = sharedLength(previous, path)
     at = writeOffset(data, at, previous.length - shared)
-    at += data.write(entry.path.slice(shared), at, "latin1")
+    at += data.write(path.slice(shared), at, "latin1")
     data[at++] = 0
-    previous = entry.path
+    previous = path
   }
   at += createHash("sha1").update(data.subarray(0, at)).digest().copy(data, at)
   return data.subarray(0, at)
+}
+
+export function pathOf(entry: WritableEntry | BytePath): BytePath {
+  return typeof entry === "string" ? entry : entry.path
 }
 
 function sharedLength(a: string, b: string): number {
@@ -196,6 +208,10 @@ function readOffset(data: Buffer, start: number): [number, number] {
 }
 
 function writeOffset(data: Buffer, start: number, value: number): number {
+  if (value < 128) {
+    data[start] = value
+    return start + 1
+  }
   const bytes = [value & 127]
   for (let rest = value >> 7; rest > 0; rest >>= 7) bytes.unshift(128 | (--rest & 127))
   for (const [i, byte] of bytes.entries()) data[start + i] = byte
