@@ -4,7 +4,7 @@ import type { Command } from "../command.js"
 import type { Context } from "../context.js"
 import { readSettings } from "../open-workspace.js"
 import { type Fact, renderFacts } from "../output/facts.js"
-import { oneLine, pad, plural } from "../output/text.js"
+import { oneLine, pad, plural, thousands } from "../output/text.js"
 import { version } from "../version.js"
 import { showValue } from "./config/list.js"
 
@@ -44,7 +44,7 @@ export const doctorCommand: Command = {
         renderPlace(context, facts),
         ...(repaired?.done ?? []).map((line) => `mended   ${oneLine(line)}`),
         ...(repaired?.backup === undefined ? [] : [`backup   ${oneLine(repaired.backup)}`]),
-        ...findings.map((one) => renderFinding(context, one)),
+        ...renderFindings(context, findings),
         renderVerdict(findings, repaired !== undefined),
       ].join("\n"),
     )
@@ -80,6 +80,22 @@ function renderPlace(context: Context, facts: Readonly<Record<string, string>>):
     ...set.map(({ key, value, source }): Fact => [key, `${showValue(value)} (${source})`]),
   ]
   return `${renderFacts(rows, width, styles, "")}\n`
+}
+
+const mostAlike = 5
+
+/** A disk that went bad says the same of a thousand rows: a few of each kind are enough to read. `--json` has all. */
+function renderFindings(context: Context, findings: readonly Finding[]): string[] {
+  const kinds = new Map<string, Finding[]>()
+  for (const one of findings) {
+    const kind = `${one.severity} ${one.what}`
+    kinds.set(kind, [...(kinds.get(kind) ?? []), one])
+  }
+  return [...kinds.values()].flatMap((alike) => {
+    const shown = alike.slice(0, mostAlike).map((one) => renderFinding(context, one))
+    const more = alike.length - shown.length
+    return more > 0 ? [...shown, context.styles.dim(`         … and ${thousands(more)} more like this`)] : shown
+  })
 }
 
 function renderFinding({ styles }: Context, { severity, what, where, canRepair }: Finding): string {
