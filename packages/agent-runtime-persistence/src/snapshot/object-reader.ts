@@ -91,7 +91,9 @@ export function createObjectReader(git: Git, packFolder: string): ObjectReader {
     const known = kept.get(id)
     if (known !== undefined) return known
     const here = readHere++ >= fewObjects ? undefined : packs.find(id)
-    return here ?? (await ask(id, true))
+    if (here !== undefined) return here
+    readHere = fewObjects // git is needed anyway, and the others are likely to lie where this one does
+    return await ask(id, true)
   }
 
   /** Whoever asks what a few objects are is about to read them. */
