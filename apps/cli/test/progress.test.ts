@@ -29,7 +29,7 @@ it("says it for files that are read and written", async () => {
 
 it("says it for gc, doctor, export and import", async () => {
   expect(await shown("gc")).toMatch(/Sweeping snapshots of workspaces: 0 of 1 \(0 %\)/)
-  expect(await shown("doctor")).toMatch(/Checking the parts of the store, now snapshots: 4 of 7 \(57 %\)/)
+  expect(await shown("doctor")).toMatch(/Checking the parts of the store, now snapshots: \d of \d \(\d+ %\)/)
   expect(await shown("session export latest ../out.keepup")).toMatch(/Exporting records: \d+, \d+ s/)
   expect(await shown("session import ../out.keepup")).toMatch(/Taking it in: \d+ s/)
 })
