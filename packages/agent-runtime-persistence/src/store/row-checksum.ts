@@ -2,7 +2,7 @@
  * A short checksum that a row carries of what was written into it, so that `doctor` can tell a row whose bytes changed
  * on the disk from one that never did: SQLite proves its pages only as far as their shape goes.
  */
-import { sha256 } from "./lazy-crypto.js"
+import { crc32 } from "./crc32.js"
 import type { SqlRow, SqlValue } from "./sql-driver.js"
 
 const entryColumns = ["session_id", "seq", "type", "version", "data", "blob_hash", "created_at"] as const
@@ -28,7 +28,7 @@ const columns = {
 /** Of the values that count, in the order of the columns. */
 export function checksumOf(values: readonly (SqlValue | undefined)[]): string {
   const texts = values.map((value) => (value === null || value === undefined ? "\u0001" : String(value)))
-  return sha256(Buffer.from(texts.join("\0"))).slice(0, 16)
+  return crc32(Buffer.from(texts.join("\0")))
 }
 
 /** Whether a row still is what was written. Rows of an older keepup have no checksum, and are taken as they are. */
