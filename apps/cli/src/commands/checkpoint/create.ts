@@ -37,10 +37,11 @@ export const createCommand: Command = {
     const state = await readState(context, input.option("state"))
     const runtime = await context.openRuntime({ isForCheckpoint: true })
     const found = await findSession(context)
-    if (found === undefined) await requireWorkspace(context)
-    const session = found ?? (await startSession(context, runtime))
-    const take = () =>
-      runtime.manager.take({
+    const make = async () => {
+      if (found === undefined) await requireWorkspace(context)
+      context.signal.throwIfAborted()
+      const session = found ?? (await startSession(context, runtime))
+      const taken = runtime.manager.take({
         sessionId: session.id,
         trigger: "manual",
         signal: context.signal,
@@ -48,11 +49,14 @@ export const createCommand: Command = {
         ...(input.has("note") && { note: input.option("note") ?? "" }),
         ...(state && { state }),
       })
+      const checkpoint = await taken.catch(async (error) => {
+        if (found === undefined) await runtime.store.sessions.delete(session.id) // nothing came of it
+        throw error
+      })
+      return { session, checkpoint: checkpoint as Checkpoint }
+    }
     const words = { stopped: "No checkpoint was made; the next one begins anew." }
-    const checkpoint = (await context.uninterrupted(take, words).catch(async (error) => {
-      if (found === undefined) await runtime.store.sessions.delete(session.id) // nothing came of it
-      throw error
-    })) as Checkpoint
+    const { session, checkpoint } = await context.uninterrupted(make, words)
     if (found === undefined) tellStarted(context, session)
     const files = isFirst(checkpoint) ? (await listCheckpointFiles(runtime, checkpoint)).length : undefined
     context.answer({ checkpoint: checkpointToJson(checkpoint) }, () => describe(context, checkpoint, session, files))
