@@ -1,9 +1,11 @@
 /** Restores that were broken off between two steps nobody can name: the state is made by hand. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { event } from "@ku0/agent-runtime-core"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { openFixture, type TimeTravelFixture } from "../testing/time-travel-fixture.js"
 import { takePicture } from "../testing/workspace-picture.js"
+import { settleRestores } from "./settle-restores.js"
 
 let travel: TimeTravelFixture
 beforeEach(async () => {
@@ -49,5 +51,32 @@ describe("a restore that was broken off", () => {
     expect(Object.keys(now).filter((path) => path.startsWith("new"))).toEqual([])
     expect(now).toMatchObject({ "mine/and/empty": "folder 755", "mine.txt": expect.any(String) })
     expect(now["x.txt"]).not.toBe(target["x.txt"])
+  })
+
+  it("and whose record is damaged is left and named, and keeps nobody else waiting", async () => {
+    const session = await travel.createSession()
+    const { driver } = travel.store.context
+    const taken = await travel.manager.take({ sessionId: session.id, trigger: "manual" })
+    const insert = (id: string, paths: string | null) =>
+      driver.run(
+        `INSERT INTO restores (id, session_id, workspace_path, checkpoint_id, safety_checkpoint_id, mode, paths, status,
+           undoes, host, created_at) VALUES (?, ?, ?, ?, 's', 'files', ?, 'started', NULL, ?, 1)`,
+        [id, session.id, travel.workspace, taken?.id, paths, travel.store.context.host.split("/")[0]],
+      )
+    await insert("damaged", '["a')
+    await insert("whole", null)
+    const started = {
+      restoreId: "whole",
+      checkpointId: taken?.id ?? "",
+      safetyCheckpointId: "s",
+      mode: "files" as const,
+    }
+    await travel.store.log.append(session.id, [event("session:restore-started", started)])
+    const settled = await settleRestores(travel)
+    expect(settled.map(({ restore, outcome }) => [restore.id, outcome])).toEqual([
+      ["damaged", "left"],
+      ["whole", "taken-back"],
+    ])
+    expect(settled[0]?.reason).toContain("restore damaged")
   })
 })

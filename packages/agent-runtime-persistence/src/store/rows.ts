@@ -87,7 +87,7 @@ export function toSessionLogLine(row: SqlRow): SessionLogLine {
   }
 }
 
-function parseJson(text: unknown, what: string): unknown {
+export function parseJson(text: unknown, what: string): unknown {
   try {
     return JSON.parse(text as string)
   } catch (cause) {

@@ -1,5 +1,6 @@
 /** The restores on record. */
 import { KeepupError, type Restore, type RestoreId, type RestoreStatus } from "@ku0/agent-runtime-core"
+import { parseJson } from "../store/rows.js"
 import type { SqlRow, SqlRunner } from "../store/sql-driver.js"
 
 export async function insertRestore(tx: SqlRunner, restore: Restore): Promise<void> {
@@ -51,9 +52,10 @@ export async function findLastRestore(runner: SqlRunner, workspacePath: string):
   return row === undefined ? undefined : toRestore(row)
 }
 
-/** Restores that were started and not ended, oldest first. */
+/** Restores that were started and not ended, oldest first, without their paths: one damaged row must not hide the others. */
 export async function listUnfinishedRestores(runner: SqlRunner): Promise<Restore[]> {
-  return (await runner.all("SELECT * FROM restores WHERE status = 'started' ORDER BY ordinal")).map(toRestore)
+  const rows = await runner.all("SELECT * FROM restores WHERE status = 'started' ORDER BY ordinal")
+  return rows.map((row) => toRestore({ ...row, paths: null }))
 }
 
 export async function hasUnfinishedRestore(runner: SqlRunner, sessionId: string): Promise<boolean> {
@@ -69,7 +71,7 @@ function toRestore(row: SqlRow): Restore {
     checkpointId: row["checkpoint_id"],
     safetyCheckpointId: row["safety_checkpoint_id"],
     mode: row["mode"],
-    paths: row["paths"] === null ? null : JSON.parse(row["paths"] as string),
+    paths: row["paths"] === null ? null : parseJson(row["paths"], `restore ${row["id"]}`),
     status: row["status"],
     undoes: row["undoes"],
     host: row["host"],
