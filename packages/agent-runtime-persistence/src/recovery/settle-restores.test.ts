@@ -61,7 +61,7 @@ describe("a restore that was broken off", () => {
       driver.run(
         `INSERT INTO restores (id, session_id, workspace_path, checkpoint_id, safety_checkpoint_id, mode, paths, status,
            undoes, host, created_at) VALUES (?, ?, ?, ?, 's', 'files', ?, 'started', NULL, ?, 1)`,
-        [id, session.id, travel.workspace, taken?.id, paths, travel.store.context.host.split("/")[0]],
+        [id, session.id, travel.workspace, taken?.id ?? "", paths, travel.store.context.host.split("/")[0] ?? ""],
       )
     await insert("damaged", '["a')
     await insert("whole", null)
