@@ -1,7 +1,9 @@
 /** `keepup checkpoint create` with one changed file in 1,000 against `git add -A && git commit` on the same files. */
 import { appendFileSync, cpSync, mkdirSync } from "node:fs"
-import { join, relative } from "node:path"
+import { createRequire } from "node:module"
+import { dirname, join, relative } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
+import { repository } from "../harness/build.mjs"
 import { flush } from "../harness/disk.mjs"
 import { table } from "../harness/report.mjs"
 import { takeTurns } from "./measure.mjs"
@@ -20,6 +22,16 @@ export async function create(context) {
   const without = join(folder, "without-git")
   cpSync(plain, inGit, { recursive: true, preserveTimestamps: true })
   cpSync(plain, without, { recursive: true, filter: (path) => !path.endsWith(".git") })
+  const bare = join(folder, "bare")
+  const bareStore = join(folder, "bare-store")
+  cpSync(without, bare, { recursive: true })
+  mkdirSync(bareStore)
+  const driver = createRequire(join(repository, "apps/cli/package.json")).resolve("@photostructure/sqlite/package.json")
+  const sqlite = join(
+    dirname(driver),
+    `prebuilds/${process.platform}-${process.arch}/@photostructure+sqlite.glibc.node`,
+  )
+  const bareWork = join(import.meta.dirname, "bare-work.cjs")
   // an index written in the second of its files is read with care for ever: let that second pass
   await wait(2_500)
   inShell("git status >/dev/null", inGit, env)
@@ -36,6 +48,11 @@ export async function create(context) {
         command: "git add -A && git commit -qm next",
         cwd: plain,
         before: change(plain),
+      },
+      "floor: the bare work in Node": {
+        command: [node, ...[bareWork, bare, bareStore, sqlite].map((path) => JSON.stringify(path))].join(" "),
+        cwd: bare,
+        before: change(bare),
       },
       "keepup checkpoint create, in git": {
         command: `${keepup} checkpoint create`,
