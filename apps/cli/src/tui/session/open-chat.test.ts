@@ -1,5 +1,6 @@
 import { readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { event, openRuntime } from "@ku0/agent-runtime"
 import { DatabaseSync } from "@photostructure/sqlite"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { openTestChat, type TestChat } from "../../testing/open-test-chat.js"
@@ -240,6 +241,33 @@ describe("the next start", () => {
     const second = await openTestChat(machine)
     chats = [second]
     expect(second.shown()).toMatch(/Last session here: "hello", just now\.\n\/resume \w{8} goes on with it\./)
+  })
+})
+
+describe("going on with a session", () => {
+  it("tells a call nobody knows the end of from one that was left for later", async () => {
+    const runtime = await openRuntime({
+      stateDirectory: machine.state,
+      workspacePath: machine.workspace,
+      environment: {},
+    })
+    const { sessions, log } = runtime.store
+    const { id } = await sessions.create({ workspacePath: machine.workspace, name: "two calls" })
+    const call = (callId: string) => ({ id: callId, name: "run_command", arguments: { command: callId } })
+    const started = (callId: string) => {
+      const { name, arguments: args } = call(callId)
+      return event("tool:started", { callId, name, arguments: args })
+    }
+    const message = { role: "assistant" as const, content: "Two.", toolCalls: [call("lost"), call("later")] }
+    await log.append(id, [
+      ...[event("message:added", { message }), started("lost"), started("later")],
+      event("tool:in-doubt", { callId: "lost", name: "run_command" }),
+      event("tool:ended", { callId: "later", name: "run_command", outcome: "paused" }),
+    ])
+    await runtime.close()
+    const chat = await open([], { reference: id })
+    expect(chat.shown()).toContain("in-doubt run_command lost")
+    expect(chat.shown()).toContain("paused run_command later")
   })
 })
 

@@ -56,8 +56,12 @@ export async function showConversation(scope: ChatScope): Promise<void> {
   const { session } = scope
   if (session === undefined) return
   const { store } = await scope.openRuntime()
-  const last = await store.log.lastMessages(await store.log.head(session.id), shownMessages)
-  for (const action of replay(last.map(({ message }) => message))) scope.store.dispatch(action)
+  const head = await store.log.head(session.id)
+  const last = await store.log.lastMessages(head, shownMessages)
+  const { openToolCalls, inDoubtToolCalls } = await store.log.fold(head)
+  const inDoubt = new Set([...openToolCalls, ...inDoubtToolCalls].map(({ id }) => id))
+  const messages = last.map(({ message }) => message)
+  for (const action of replay(messages, inDoubt)) scope.store.dispatch(action)
 }
 
 /** The session is no longer one of a chat. */
@@ -128,8 +132,8 @@ function readTodo(state: Readonly<Record<string, unknown>>): readonly TodoItem[]
   }
 }
 
-/** Messages → what shows them: a call with its result is one item. */
-export function replay(messages: readonly Message[]): ChatAction[] {
+/** Messages → what shows them: a call with its result is one item. One without goes on later, unless it is in doubt. */
+function replay(messages: readonly Message[], inDoubt: ReadonlySet<string>): ChatAction[] {
   const results = new Map(messages.flatMap((one) => (one.role === "tool" ? [[one.callId, one] as const] : [])))
   return messages.flatMap((message): ChatAction[] => {
     if (message.role === "tool") return []
@@ -138,7 +142,8 @@ export function replay(messages: readonly Message[]): ChatAction[] {
       ...showEvent({ type: "message:added", data: { message } }, 0),
       ...calls.flatMap(({ id, name, arguments: args }): ChatAction[] => {
         const result = results.get(id)
-        const status = result === undefined ? "in-doubt" : result.isError === true ? "error" : "ok"
+        const open = inDoubt.has(id) ? "in-doubt" : "paused"
+        const status = result === undefined ? open : result.isError === true ? "error" : "ok"
         return [
           { type: "tool-started", callId: id, name, target: targetOf(args) },
           { type: "tool-ended", callId: id, name, status, durationMs: undefined },
