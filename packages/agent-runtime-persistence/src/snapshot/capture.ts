@@ -4,22 +4,28 @@
  */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { isKeepupError, KeepupError, type SkippedPath, type SkipReason, type Snapshot } from "@ku0/agent-runtime-core"
+import { KeepupError, type Snapshot } from "@ku0/agent-runtime-core"
 import { monotonicNow } from "../store/monotonic-time.js"
-import { type BytePath, displayPath, foldersAbove } from "./byte-path.js"
+import { type BytePath, foldersAbove } from "./byte-path.js"
 import type { FolderFollower } from "./change-hints.js"
 import { countChanges } from "./count-changes.js"
 import { syncAll } from "./durable-file.js"
 import { type Candidates, findChangesAt, findChangesExactly, type ScanContext } from "./find-changes.js"
 import { foldIndex, removeOldIndexes } from "./fold-index.js"
-import { formatCommit, objectId, parseCommit } from "./git-objects.js"
 import { type Hashed, hashCandidates } from "./hash-candidates.js"
 import type { IgnoreRules } from "./ignore-rules.js"
 import { createPackWriter, type PackWriter } from "./pack-writer.js"
 import { checkpointRef, indexTreeRef, latestRef, type PreparedRef } from "./refs.js"
 import { type ScanState, saveScanState } from "./scan-state.js"
+import {
+  addCommit,
+  describeSkipped,
+  findSnapshotCommit,
+  isSame,
+  readSnapshotCommit,
+  sameFolders,
+} from "./snapshot-commit.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
-import { formatSnapshotMessage, parseSnapshotMessage, type SnapshotFacts } from "./snapshot-message.js"
 import { startSeeded } from "./start-seeded.js"
 import { sweepLeftovers } from "./sweep-leftovers.js"
 import { compareTrees, editTree, type TreeChange } from "./trees.js"
@@ -260,51 +266,6 @@ function finishExact({ store, refs }: SnapshotEnvironment, state: ScanState, isF
 function listBorrowing({ store }: SnapshotEnvironment): string[] {
   const alternates = join(store, "objects/info/alternates")
   return existsSync(alternates) ? [alternates, join(store, "objects/info")] : []
-}
-
-export async function readSnapshotCommit(environment: SnapshotEnvironment, commit: string) {
-  const facts = parseCommit(await environment.reader.get(commit, "commit"))
-  return { ...parseSnapshotMessage(facts.message), tree: facts.tree }
-}
-
-/** The newest snapshot may be damaged; then there is no base, and life goes on. */
-async function findSnapshotCommit(environment: SnapshotEnvironment, commit: string) {
-  return readSnapshotCommit(environment, commit).catch((error) => {
-    if (isKeepupError(error) && error.code === "CORRUPT") return undefined
-    throw error
-  })
-}
-
-function addCommit({ reader }: SnapshotEnvironment, pack: PackWriter, tree: string, facts: SnapshotFacts): string {
-  const time = Math.floor(facts.createdAt / 1000)
-  const commit = formatCommit({ tree, time, message: formatSnapshotMessage(facts) })
-  const id = objectId("commit", commit)
-  pack.add(id, "commit", commit)
-  reader.keep(id, "commit", commit)
-  return id
-}
-
-/** Whether a snapshot says everything that one taken now would say. */
-function isSame(
-  known: (SnapshotFacts & { readonly tree: string }) | undefined,
-  tree: string,
-  emptyFolders: readonly BytePath[],
-  skipped: SnapshotFacts["skipped"],
-): boolean {
-  return (
-    known?.tree === tree &&
-    sameFolders(known.emptyFolders, emptyFolders) &&
-    known.skipped.size === skipped.size &&
-    [...skipped].every(([path, reason]) => known.skipped.get(path) === reason)
-  )
-}
-
-function sameFolders(a: readonly BytePath[], b: readonly BytePath[]): boolean {
-  return a.length === b.length && a.every((path, i) => path === b[i])
-}
-
-export function describeSkipped(skipped: Iterable<readonly [BytePath, SkipReason]>): SkippedPath[] {
-  return [...skipped].map(([path, reason]) => ({ path: path === "" ? "." : displayPath(path), reason }))
 }
 
 function explainFailure(error: unknown): unknown {

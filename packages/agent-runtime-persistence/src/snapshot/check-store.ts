@@ -1,11 +1,11 @@
 /** Proves a store sound, names what is damaged, and puts back what is still somewhere: in a pack or in the workspace. */
 import { join } from "node:path"
 import { type BytePath, displayPath } from "./byte-path.js"
-import { readSnapshotCommit } from "./capture.js"
 import { removeFile } from "./durable-file.js"
 import { createPackWriter } from "./pack-writer.js"
 import { checkpointRefs, indexTreeRef } from "./refs.js"
 import { findLostContent, findSound, rescuePacks } from "./rescue-content.js"
+import { readSnapshotCommit } from "./snapshot-commit.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import type { StoreSession } from "./store-session.js"
 import { listTree } from "./trees.js"

@@ -1,9 +1,9 @@
 /** Reads snapshots that are there: compare two, list and read files, what a commit says of itself. Needs no lock. */
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { displayPath, toBytePath } from "./byte-path.js"
-import { describeSkipped, readSnapshotCommit } from "./capture.js"
 import { describeChanges } from "./diff-snapshots.js"
 import { treeMode } from "./git-objects.js"
+import { describeSkipped, readSnapshotCommit } from "./snapshot-commit.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import type { SnapshotRef, SnapshotStore } from "./snapshot-store.js"
 import { findCommit } from "./store-session.js"

@@ -5,9 +5,9 @@
 import { posix } from "node:path"
 import { KeepupError, type RestorePlan, type SkipReason } from "@ku0/agent-runtime-core"
 import { type BytePath, displayPath, foldersAbove, isInside, toBytePath } from "./byte-path.js"
-import { describeSkipped, readSnapshotCommit } from "./capture.js"
 import { compareBytes } from "./git-objects.js"
 import { findIgnoredThen, isRuleFile } from "./ignored-then.js"
+import { describeSkipped, readSnapshotCommit } from "./snapshot-commit.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import { compareTrees, type FileEntry, findEntry, listTree } from "./trees.js"
 
