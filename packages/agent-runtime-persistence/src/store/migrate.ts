@@ -80,7 +80,8 @@ async function applySteps(
       for (const statement of statements) await tx.run(translateTypes(statement, dialect))
     }
   } catch (cause) {
-    if (!/already exists|duplicate column/.test((cause as Error).message)) throw cause
+    // in a database without a schema of ours they are another program's
+    if (version === 0 || !/already exists|duplicate column/.test((cause as Error).message)) throw cause
     throw new KeepupError(
       "CORRUPT",
       `The database is damaged: it says that its schema is ${version}, and holds more.`,
