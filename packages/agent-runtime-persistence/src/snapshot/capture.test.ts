@@ -232,3 +232,15 @@ it("refuses checkpoint ids git could not keep", async () => {
     await expect(store.capture({ message: "m", checkpointId })).rejects.toMatchObject({ code: "INVALID_INPUT" })
   }
 })
+
+it("counts what changed in more folders than are kept in memory", { timeout: 60_000 }, async () => {
+  const folders = 8
+  for (let i = 0; i < folders * 2_000; i++) work.write(`d${i % folders}/f${i}`, "")
+  const store = await work.open()
+  await store.capture({ message: "1", checkpointId: "c1" })
+  for (let i = 0; i < folders; i++) work.write(`d${i}/f${i}`, "changed\n")
+  expect(await store.capture({ message: "2", checkpointId: "c2" })).toMatchObject({
+    filesChanged: folders,
+    insertions: folders,
+  })
+})

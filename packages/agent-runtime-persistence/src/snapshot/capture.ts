@@ -101,7 +101,11 @@ export async function capture(
     applySeen(current, scanned.candidates, hashed)
     if (scanned.kind === "stopped") current.skipped.set(".", "time-budget")
     step("capture:trees")
-    const tree = await editTree(reader, current.lastTree, hashed.changes, (id, data) => pack.add(id, "tree", data))
+    const newTrees = new Map<string, Buffer>()
+    const tree = await editTree(reader, current.lastTree, hashed.changes, (id, data) => {
+      pack.add(id, "tree", data)
+      if (before !== undefined) newTrees.set(id, data)
+    })
     // A first snapshot of a large tree needs the room for its index.
     for (const done of [hashed.changes, hashed.seen, scanned.candidates.paths]) done.clear()
     const emptyFolders = current.directories.listEmpty()
@@ -112,7 +116,7 @@ export async function capture(
       return null
     }
     const shared = request.share === true && isSame(before, tree, emptyFolders, current.skipped) ? before : undefined
-    const changes = before === undefined ? [] : await compareTrees(reader, before.tree, tree)
+    const changes = before === undefined ? [] : await compareTrees(reader, before.tree, tree, newTrees)
     if (shared === undefined) request.onNew?.({ since: base, changes })
     const createdAt = shared?.createdAt ?? environment.clock.now()
     const facts = {

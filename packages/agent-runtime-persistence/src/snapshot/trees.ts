@@ -1,6 +1,6 @@
 /** Trees as nested maps of names: change some paths, compare two, list one. Untouched folders are never read. */
 import { type BytePath, foldersAbove, joinPath, nameOf } from "./byte-path.js"
-import { emptyTree, formatTree, objectId, type TreeEntry, treeMode } from "./git-objects.js"
+import { emptyTree, formatTree, objectId, parseTree, type TreeEntry, treeMode } from "./git-objects.js"
 import type { ObjectReader } from "./object-reader.js"
 
 export interface FileEntry {
@@ -71,23 +71,35 @@ async function editFolder(
   return id
 }
 
-/** Paths that differ between two trees, in byte order of the walk. Equal folders are not read. */
-export async function compareTrees(reader: ObjectReader, before: string, after: string): Promise<TreeChange[]> {
+/**
+ * Paths that differ between two trees, in byte order of the walk. Equal folders are not read. `unwritten` are trees that
+ * are not on disk yet.
+ */
+export async function compareTrees(
+  reader: ObjectReader,
+  before: string,
+  after: string,
+  unwritten: ReadonlyMap<string, Buffer> = new Map(),
+): Promise<TreeChange[]> {
   const changes: TreeChange[] = []
-  await compareFolders(reader, before, after, "", changes)
+  const readTree = async (id: string) => {
+    const data = unwritten.get(id)
+    return data === undefined ? await reader.tree(id) : new Map(parseTree(data).map((entry) => [entry.name, entry]))
+  }
+  await compareFolders(readTree, before, after, "", changes)
   return changes
 }
 
 async function compareFolders(
-  reader: ObjectReader,
+  readTree: ObjectReader["tree"],
   before: string | undefined,
   after: string | undefined,
   path: BytePath,
   changes: TreeChange[],
 ): Promise<void> {
   if (before === after) return
-  const old = before === undefined ? new Map<string, TreeEntry>() : await reader.tree(before)
-  const now = after === undefined ? new Map<string, TreeEntry>() : await reader.tree(after)
+  const old = before === undefined ? new Map<string, TreeEntry>() : await readTree(before)
+  const now = after === undefined ? new Map<string, TreeEntry>() : await readTree(after)
   for (const name of new Set([...old.keys(), ...now.keys()])) {
     const a = old.get(name)
     const b = now.get(name)
@@ -98,7 +110,7 @@ async function compareFolders(
     if (fileBefore || fileAfter) changes.push({ path: inner, before: fileBefore, after: fileAfter })
     const folderBefore = a?.mode === treeMode ? a.id : undefined
     const folderAfter = b?.mode === treeMode ? b.id : undefined
-    if (folderBefore || folderAfter) await compareFolders(reader, folderBefore, folderAfter, inner, changes)
+    if (folderBefore || folderAfter) await compareFolders(readTree, folderBefore, folderAfter, inner, changes)
   }
 }
 
