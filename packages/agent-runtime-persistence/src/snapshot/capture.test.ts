@@ -1,5 +1,6 @@
 /** What can go wrong while files are read never fails a snapshot; it is on the record. */
 import { execFileSync, spawn } from "node:child_process"
+import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -243,4 +244,18 @@ it("counts what changed in more folders than are kept in memory", { timeout: 60_
     filesChanged: folders,
     insertions: folders,
   })
+})
+
+it("keeps the content of a large file once when it comes back", async () => {
+  const large = randomBytes(100_000).toString("hex")
+  work.write("large", large)
+  const store = await work.open()
+  await store.capture({ message: "1", checkpointId: "c1" })
+  work.write("large", "small")
+  await store.capture({ message: "2", checkpointId: "c2" })
+  work.write("large", large)
+  const back = await store.capture({ message: "3", checkpointId: "c3" })
+  expect(back).toMatchObject({ filesChanged: 1, sizeBytes: expect.any(Number) })
+  expect(back.sizeBytes).toBeLessThan(10_000)
+  expect((await store.readFile(back.commit, "large")).toString()).toBe(large)
 })

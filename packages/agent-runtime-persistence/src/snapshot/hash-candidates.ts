@@ -45,6 +45,8 @@ const deflateAsync = (data: Buffer, options: object) =>
   (promisify(deflate) as (data: Buffer, options: object) => Promise<Buffer>)(data, options)
 /** A file this large is compressed on another thread, so that the program stays responsive. */
 const largeFile = 256 << 10
+/** From this size on it is worth a look whether the store has it: content comes back with every restore. */
+const worthALook = 16 << 10
 
 export async function hashCandidates(paths: Iterable<BytePath>, options: HashOptions): Promise<Hashed> {
   const { files, reader, state, pack, now } = options
@@ -109,6 +111,7 @@ export async function hashCandidates(paths: Iterable<BytePath>, options: HashOpt
 
   async function add(id: string, data: Buffer): Promise<void> {
     if (pack.has(id)) return
+    if (data.length >= worthALook && state.lastCommit !== null && reader.isOwned(id)) return
     addedBytes += data.length
     if (state.lastCommit !== null && addedBytes <= keptBytes) reader.keep(id, "blob", data)
     if (data.length < largeFile) pack.add(id, "blob", data)

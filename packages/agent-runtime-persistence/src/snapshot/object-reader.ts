@@ -21,6 +21,8 @@ export interface ObjectReader {
   sizes(index: Buffer, starts: Uint32Array): Promise<Float64Array>
   /** Names of a folder. The map is shared: do not change it. */
   tree(id: string): Promise<ReadonlyMap<string, TreeEntry>>
+  /** Whether a pack of the store has it, whole and undamaged. False where only git could tell. */
+  isOwned(id: string): boolean
   /** Remembers a tree that was just written. */
   keepTree(id: string, data: Buffer): void
   /** Remembers a copy of an object that is about to be written, for a while, and if it is small. */
@@ -158,6 +160,7 @@ export function createObjectReader(git: Git, packFolder: string): ObjectReader {
     async tree(id) {
       return trees.get(id) ?? (await readTree(id))
     },
+    isOwned: (id) => packs.find(id) !== undefined,
     keepTree,
     keep,
     forgetKept,

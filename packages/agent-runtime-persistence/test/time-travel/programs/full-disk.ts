@@ -48,7 +48,9 @@ async function attempt(room: number): Promise<void> {
   rmSync(filler, { force: true })
   const { restores } = await recoverAll(travel)
   const asAfter = isDeepStrictEqual(await describeScene(travel), before)
-  const findings = (await checkStore(travel)).filter(({ code }) => code !== "ref-unowned").map(({ what }) => what)
+  // a write that had no room leaves its beginning behind, and a snapshot nobody came to need
+  const expected = ["ref-unowned", "log-cut"]
+  const findings = (await checkStore(travel)).filter(({ code }) => !expected.includes(code)).map(({ what }) => what)
   if (asAfter) await restoreCheckpoint(travel, { checkpoint: target })
   await undoRestore(travel, { workspacePath: travel.workspace })
   const again = isDeepStrictEqual(await describeScene(travel), before)
