@@ -92,7 +92,7 @@ describe("several processes", () => {
 })
 
 describe("a disk without room", () => {
-  it("gives an error and leaves everything as it was, or says that it is not over yet and settles it, wherever on the way it runs full", async () => {
+  it("gives an error and leaves everything as it was or to the next command, wherever on the way it runs full", async () => {
     const folder = temporary.file("disk")
     const { said, ended, errors } = startProgram(fullDisk, [folder], { under: withDisk(folder, "96m") })
     expect(await ended, errors()).toEqual({ code: 0, signal: null })
