@@ -24,11 +24,13 @@ export interface PackWriter {
 }
 
 /** Fast, and with no more memory per object than its content needs. */
-export function deflateOptions(size: number) {
+export function deflateOptions(size: number, level = 1) {
   const windowBits = Math.min(Math.max(33 - Math.clz32(size), 9), 15)
-  return { level: 1, windowBits, memLevel: windowBits - 7 || 1, chunkSize: Math.min(Math.max(size + 64, 256), 1 << 16) }
+  return { level, windowBits, memLevel: windowBits - 7 || 1, chunkSize: Math.min(Math.max(size + 64, 256), 1 << 16) }
 }
 
+/** So many objects are packed well: a small snapshot stays as it is for good, and in a large one speed is worth more. */
+const wellPacked = 16
 const typeNumbers = { commit: 1, tree: 2, blob: 3 } as const
 const firstRoom = 64 << 10
 const fullRoom = 1 << 20
@@ -138,7 +140,8 @@ export function createPackWriter(packFolder: string): PackWriter {
     add(id, type, data, deflated) {
       if (seen.has(id)) return
       const head = objectHeader(typeNumbers[type], data.length)
-      const body = deflated ?? deflateSync(data, deflateOptions(data.length))
+      const level = seen.size < wellPacked ? 6 : 1
+      const body = deflated ?? deflateSync(data, deflateOptions(data.length, level))
       seen.set(id, offsets.length)
       offsets.push(written)
       checks.push(crc32(body, crc32(head)))
