@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { flush } from "../harness/disk.mjs"
 import { table } from "../harness/report.mjs"
-import { takeTurns } from "./measure.mjs"
+import { againstNode, takeTurns } from "./measure.mjs"
 import { environment, inShell, keepup, node } from "./place.mjs"
 
 const child = JSON.stringify(fileURLToPath(new URL("hook-child.cjs", import.meta.url)))
@@ -30,15 +30,6 @@ export async function hook(context) {
   // rounds before the first one that counts are turns too; this one is the last
   const { seq } = JSON.parse(inShell(append, workspace, env))
   if (seq !== rounds + 4) throw new Error(`The last entry is ${seq}, expected ${rounds + 4}`)
-  const base = rows["node -e 0"]
-  const body = Object.entries(rows).map(([name, { wall, cpu }]) => [
-    name,
-    ...[wall.median, wall.min, cpu.median, cpu.min],
-    ...[wall.median / base.wall.median, wall.min / base.wall.min, cpu.median / base.cpu.median],
-  ])
-  context.print(
-    "Command line: what a hook pays to append an entry of 2 KB and answer",
-    table(["command", "med ms", "min ms", "cpu med", "cpu min", "x (med)", "x (min)", "x (cpu)"], body),
-  )
+  context.print("Command line: what a hook pays to append an entry of 2 KB and answer", table(...againstNode(rows)))
   return rows
 }

@@ -37,3 +37,14 @@ export async function takeTurns(contestants, { rounds, env }) {
     names.map((name) => [name, { wall: summarise(samples[name].wall), cpu: summarise(samples[name].cpu) }]),
   )
 }
+
+/** Heads and rows of a table where everything is told against `node -e 0`. */
+export function againstNode(rows) {
+  const base = rows["node -e 0"]
+  const body = Object.entries(rows).map(([name, { wall, cpu }]) => [
+    name,
+    ...[wall.median, wall.min, cpu.median, cpu.min],
+    ...[wall.median / base.wall.median, wall.min / base.wall.min, cpu.median / base.cpu.median],
+  ])
+  return [["command", "med ms", "min ms", "cpu med", "cpu min", "x (med)", "x (min)", "x (cpu)"], body]
+}

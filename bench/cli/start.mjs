@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { table } from "../harness/report.mjs"
-import { takeTurns } from "./measure.mjs"
+import { againstNode, takeTurns } from "./measure.mjs"
 import { environment, inShell, keepup, node } from "./place.mjs"
 
 const checkpoints = 50
@@ -26,15 +26,9 @@ export async function start(context) {
     },
     { rounds: context.quick ? 15 : 60, env },
   )
-  const base = rows["node -e 0"]
-  const body = Object.entries(rows).map(([name, { wall, cpu }]) => [
-    name,
-    ...[wall.median, wall.min, cpu.median, cpu.min],
-    ...[wall.median / base.wall.median, wall.min / base.wall.min, cpu.median / base.cpu.median],
-  ])
   context.print(
     `Command line: a start, ${checkpoints} checkpoints listed, without NODE_EXTRA_CA_CERTS`,
-    table(["command", "med ms", "min ms", "cpu med", "cpu min", "x (med)", "x (min)", "x (cpu)"], body),
+    table(...againstNode(rows)),
   )
   return rows
 }
