@@ -206,7 +206,7 @@ describe("a redacted export", () => {
       return tokens.at(-1) as string
     }
     const session = await from.store.sessions.create({
-      workspacePath: `/work/${secret()}`,
+      workspacePath: `/project ${secret()}`,
       agentType: `agent ${secret()}`,
       metadata: { [`key ${secret()}`]: 1 },
     })
