@@ -8,7 +8,7 @@ import { listWorkspaces, type SnapshotRow } from "./list-workspaces.js"
 import { listOtherUsers } from "./snapshot-users.js"
 
 /** Something younger may belong to someone who is just at it. */
-export const youngMs = 3_600_000
+const youngMs = 3_600_000
 
 export async function checkSnapshots(context: TimeTravelContext): Promise<Finding[]> {
   const found: Finding[] = []
@@ -89,7 +89,7 @@ const lockFile = /\.lock$/
 const temporaryFile = /^tmp_|^tmp-ref-|\.tmp$/
 const stagingFolder = /^\.keepup-restore-[0-9a-f-]{36}$/
 
-export function findRubbish(snapshots: SnapshotStore, now: number): Finding[] {
+function findRubbish(snapshots: SnapshotStore, now: number): Finding[] {
   return listRubbish(snapshots, now).map((path) => {
     const isLock = lockFile.test(path)
     const what = isLock ? "A lock that a killed git left." : "A file that a killed process left."

@@ -142,7 +142,7 @@ async function listDifferences(
 }
 
 /** A path is chosen when it, or a folder above it, was named. Names may be given as they are shown. */
-export function createFilter(paths: readonly string[] | undefined): (path: BytePath) => boolean {
+function createFilter(paths: readonly string[] | undefined): (path: BytePath) => boolean {
   if (paths === undefined) return () => true
   const folders = paths.map(toNamed)
   const shown = new Set(paths)

@@ -67,7 +67,7 @@ const parts: readonly (readonly [name: string, text: string])[] = [
 ]
 
 /** Where the store of a workspace lies in a state directory. */
-export function storeDirectoryOf(stateDirectory: string, workspace: string): string {
+function storeDirectoryOf(stateDirectory: string, workspace: string): string {
   const name = createHash("sha256").update(workspace).digest("hex").slice(0, 24)
   return join(stateDirectory, "snapshots", name)
 }

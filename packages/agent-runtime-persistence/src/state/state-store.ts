@@ -42,7 +42,7 @@ export async function prepareState(change: Readonly<Record<string, unknown>>): P
  * The draft of the entry that hands the state over, its values already kept, and the keys that change. No draft if
  * nothing does. `after` is the entry whose state is changed; `between` are appended before it.
  */
-export async function draftStateChange(
+async function draftStateChange(
   context: StoreContext,
   tx: SqlRunner,
   after: EntryRef,

@@ -68,7 +68,7 @@ const signs: Readonly<Record<ToolItem["status"], string>> = {
 }
 
 /** `✓ read_file src/a.ts  120 lines`: what it is about is shortened before its result is. */
-export function renderTool(item: ToolItem, columns: number, styles: Styles): string {
+function renderTool(item: ToolItem, columns: number, styles: Styles): string {
   const { status } = item
   const paint = status === "ok" ? styles.green : status === "error" ? styles.red : styles.magenta
   const word =
