@@ -105,7 +105,11 @@ describe("redactKeyedValues", () => {
     ["Cookie: a=1; session=hunter2\r\nHost: x", "Cookie: a=#; session=#\r\nHost: x"],
     ["Set-Cookie: sid=hunter2; Path=/; Max-Age=60; HttpOnly", "Set-Cookie: sid=#; Path=/; Max-Age=60; HttpOnly"],
     ['{"cookie":"a=b"}', '{"cookie":"a=#"}'],
-    [`Cookie: a=${"x1".repeat(500)}; b=2`, "Cookie: a=#; b=2"],
+    [`Cookie: a=${"x1".repeat(500)}; b=2`, "Cookie: a=#; b=#"],
+    [
+      `Cookie: ${"x".repeat(200)}; ${"y".repeat(40)}=[REDACTED]; b=2`,
+      `Cookie: ${"x".repeat(200)}; ${"y".repeat(40)}=[REDACTED]; b=#`,
+    ],
     ["cookie: string", "cookie: string"],
     ["const cookie = a === b", "const cookie = a === b"],
     ["Cookie: a=[REDACTED]; b=$B", "Cookie: a=[REDACTED]; b=$B"],

@@ -22,7 +22,7 @@ const neverSecret = /[$<=]/
 const judged = 256
 const tightEnd = /[\s"'`\\]/
 const lineEnd = /["'`\\\r\n]/
-const pairEnd = /["'`\\\s;,]/
+const headerEnd = new RegExp(lineEnd, "g")
 const looseEnd = /[\s"'`\\,;&<>)}\]]/
 
 /** Without one of these there is no telling name. */
@@ -30,7 +30,7 @@ const hint = /pass|pwd|secret|token|key|auth|cred|cookie|jwt|bearer|basic|sig|pa
 
 export const redactKeyedValues: Detector = (text, redact) => {
   if (!hint.test(text)) return text
-  let result = replaceValues(text, nameAndSeparator, redact, findValue)
+  let result = replaceValues(text, nameAndSeparator, redact, valueFinder())
   if (result.includes("--")) result = replaceValues(result, option, redact, findOptionValue)
   if (result.includes("</")) {
     result = result.replace(element, (whole, open: string, name: string, value: string) =>
@@ -68,7 +68,12 @@ function replaceValues(text: string, pattern: RegExp, redact: () => string, find
   return result + text.slice(copied)
 }
 
-function findValue(text: string, match: RegExpExecArray): Found | readonly Found[] | undefined {
+function valueFinder(): FindValue {
+  const findCookies = cookieFinder()
+  return (text, match) => findValue(text, match, findCookies)
+}
+
+function findValue(text: string, match: RegExpExecArray, findCookies: FindCookies): ReturnType<FindValue> {
   const [whole, name = "", nameQuote, separator = "", quote] = match
   const kind = kindOfName(name)
   if (kind === "plain" || kind === "reference") return
@@ -135,19 +140,30 @@ function findCredentials(text: string, start: number, quote: string | undefined)
   return isSecret || isQuotedSecret ? { start: from, end: endOfBare(text, from, value, ending) } : undefined
 }
 
-const cookiePair = /([^\s=;,]{1,256})=([^\s;,]+)/g
+const cookiePair = /(?<![^\s;,])=*([^\s=;,]+)=([^\s;,]+)/g
 const cookieAttribute = /^(?:path|domain|expires|max-age|samesite|priority|version)$/i
 
-/** Every value in a Cookie or Set-Cookie header except attributes such as `Path`. */
-function findCookies(text: string, start: number, quote: string | undefined, separator: string): readonly Found[] {
-  if (quote === undefined && !separator.includes(":")) return []
-  const header = readBare(text, start, lineEnd)
-  return [...header.matchAll(cookiePair)].flatMap(({ 0: pair, 1: name = "", 2: value = "", index }) => {
-    if (cookieAttribute.test(name) || value === redactedMark || isPlaceholder(value) || value.startsWith("=")) return []
-    const from = start + index + pair.length - value.length
-    const isLast = index + pair.length === judged
-    return [{ start: from, end: isLast ? endOfBare(text, start, header, pairEnd) : from + value.length }]
-  })
+type FindCookies = (text: string, start: number, quote: string | undefined, separator: string) => readonly Found[]
+
+/** Every value in a Cookie or Set-Cookie header, however long, except attributes such as `Path`. */
+function cookieFinder(): FindCookies {
+  let searched = 0 // a line that names cookies again and again is read once
+  return (text, start, quote, separator) => {
+    if (start < searched || (quote === undefined && !separator.includes(":"))) return []
+    searched = endOfHeader(text, start)
+    return [...text.slice(start, searched).matchAll(cookiePair)].flatMap(
+      ({ 0: pair, 1: name = "", 2: value = "", index }) => {
+        const isOpen = cookieAttribute.test(name) || isPlaceholder(value) || value.startsWith("=")
+        const end = start + index + pair.length
+        return isOpen || value === redactedMark ? [] : [{ start: end - value.length, end }]
+      },
+    )
+  }
+}
+
+function endOfHeader(text: string, start: number): number {
+  headerEnd.lastIndex = start
+  return headerEnd.exec(text)?.index ?? text.length
 }
 
 function redactCurlUsers(text: string, redact: () => string): string {
