@@ -143,7 +143,7 @@ export function wantsColour(flags: GlobalFlags, { environment }: Machine, isTerm
 }
 
 /** `--cwd`, or the current folder, or the nearest one above it that says it is a workspace. */
-function findWorkspace(flags: GlobalFlags, machine: Machine): string {
+export function findWorkspace(flags: GlobalFlags, machine: Machine): string {
   if (flags.cwd !== undefined) {
     const folder = isAbsolute(flags.cwd) ? resolve(flags.cwd) : resolve(machine.currentDirectory, flags.cwd)
     if (!existsSync(folder) || !statSync(folder).isDirectory()) {

@@ -18,6 +18,8 @@ beforeAll(async () => {
   symlinkSync(process.execPath, join(folder, "node"))
   environment = { ...place.environment, PATH: `${folder}:${process.env["PATH"]}`, TERM: "dumb" }
   place.write("a.txt", "one\n")
+  mkdirSync(join(place.workspace, "sub"))
+  place.run("session", "new", "Parser: work")
   place.run("checkpoint", "create", "--name", "before it: all")
   place.run("checkpoint", "create", "--name", "plain")
 })
@@ -33,17 +35,92 @@ function runShell(shell: string, args: readonly string[], input = ""): string {
   return stdout
 }
 
-it("bash offers commands, options, names and files", () => {
-  const offered = (...words: string[]) => {
-    const script = `eval "$(keepup completion bash)"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _keepup 2>/dev/null; printf '%s\\n' "\${COMPREPLY[@]}"`
-    return runShell("bash", ["--norc", "-c", script, "bash", "keepup", ...words])
-      .split("\n")
-      .slice(0, -1)
+interface Typing {
+  /** What the line has become when Tab was pressed at its end. */
+  completed(line: string): Promise<string | undefined>
+  close(): void
+}
+
+/** A shell on a terminal of its own: Tab completes the line, and ^X, as the settings say, shows what it has become. */
+async function typeInto(shell: string, args: readonly string[], settings: readonly string[]): Promise<Typing> {
+  const file = join(place.root, `settings.${shell}`)
+  writeFileSync(file, `${[...settings, "echo ready"].join("\n")}\n`)
+  runShell(shell, ["-c", "true"])
+  const child = openTerminal(shell, [...args], { cwd: place.workspace, env: environment, cols: 200, rows: 50 })
+  let seen = ""
+  child.onData((data) => {
+    seen += data
+  })
+  const waitFor = async (pattern: RegExp) => {
+    await vi
+      .waitUntil(() => pattern.test(seen), { timeout: 30_000 })
+      .catch(() => {
+        throw new Error(`${pattern} was not seen in ${JSON.stringify(seen)}`)
+      })
+    return pattern.exec(seen)?.[1]
   }
-  expect(offered("che")).toEqual(["checkpoint"])
-  expect(offered("checkpoint", "restore", "--dr")).toEqual(["--dry-run"])
-  expect(offered("checkpoint", "restore", "")).toEqual(["plain", "before\\ it:\\ all", "2", "1", "latest"])
-  expect(offered("checkpoint", "restore", "bef")).toEqual(["before\\ it:\\ all"])
+  child.write(`source ${file}\n`)
+  await waitFor(/ready/)
+  return {
+    async completed(line) {
+      seen = ""
+      child.write(`${line}\t\u0018`)
+      return await waitFor(/<<(.*)>>/)
+    },
+    close: () => child.kill("SIGKILL"),
+  }
+}
+
+/** What a line becomes is the same in bash and zsh. */
+const lines = [
+  ["keepup che", "keepup checkpoint "],
+  ["keepup checkpoint restore --dr", "keepup checkpoint restore --dry-run "],
+  ["keepup checkpoint restore bef", "keepup checkpoint restore before\\ it:\\ all "],
+  ["keepup checkpoint restore before\\ it:", "keepup checkpoint restore before\\ it:\\ all "],
+  ['keepup checkpoint restore "before it: a', 'keepup checkpoint restore "before it: all" '],
+  ["keepup checkpoint create --state a.", "keepup checkpoint create --state a.txt "],
+  ["keepup checkpoint create --state=a.", "keepup checkpoint create --state=a.txt "],
+  ["keepup --session=Par", "keepup --session=Parser:\\ work "],
+  ["keepup --session=Parser:\\ w", "keepup --session=Parser:\\ work "],
+  [
+    "keepup --session=Parser:\\ work checkpoint restore pl",
+    "keepup --session=Parser:\\ work checkpoint restore plain ",
+  ],
+  ["keepup run --approval=au", "keepup run --approval=auto "],
+  ["keepup checkpoint replay 1 --mode=v", "keepup checkpoint replay 1 --mode=verify "],
+  ["keepup --cwd=su", "keepup --cwd=sub/"],
+] as const
+
+it("bash offers commands, options, names and files, also after a =", async () => {
+  const shell = await typeInto(
+    "bash",
+    ["--norc", "-i"],
+    [
+      'show() { printf "<<%s>>" "$READLINE_LINE"; READLINE_LINE=; }; bind -x \'"\\C-x":show\'',
+      'eval "$(keepup completion bash)"',
+    ],
+  )
+  try {
+    for (const [line, whole] of lines) expect(await shell.completed(line)).toBe(whole)
+  } finally {
+    shell.close()
+  }
+})
+
+it("bash keeps a = in a word where it is told to", async () => {
+  const shell = await typeInto(
+    "bash",
+    ["--norc", "-i"],
+    [
+      'show() { printf "<<%s>>" "$READLINE_LINE"; READLINE_LINE=; }; bind -x \'"\\C-x":show\'',
+      'COMP_WORDBREAKS=${COMP_WORDBREAKS//[=:]/}; eval "$(keepup completion bash)"',
+    ],
+  )
+  try {
+    expect(await shell.completed("keepup --session=Par")).toBe("keepup --session=Parser:\\ work ")
+  } finally {
+    shell.close()
+  }
 })
 
 it("fish offers commands, options, names with what they are, and files where one is wanted", () => {
@@ -58,45 +135,25 @@ it("fish offers commands, options, names with what they are, and files where one
   expect(offered("keepup checkpoint restore bef")).toEqual([expect.stringMatching(/^before it: all\t#1, manual, /)])
   expect(offered("keepup checkpoint create --state a.")).toEqual(["a.txt"])
   expect(offered("keepup checkpoint restore a.")).toEqual([])
+  expect(offered("keepup checkpoint restore before\\\\ i")).toEqual([expect.stringMatching(/^before it: all\t/)])
+  expect(offered("keepup --session=Par")).toEqual([expect.stringMatching(/^--session=Parser: work\t/)])
+  expect(offered("keepup run --approval=a")).toEqual(["--approval=ask", "--approval=auto"])
+  expect(offered("keepup --cwd=su")).toEqual(["--cwd=sub/"])
 })
 
-it("zsh offers commands, options, names and files", async () => {
-  const settings = join(place.root, "settings.zsh")
-  const lines = [
-    "autoload -Uz compinit; compinit -D -u",
-    'eval "$(keepup completion zsh)"',
-    "show() { print -r -- \"<<$BUFFER>>\"; BUFFER= }; zle -N show; bindkey '^X' show",
-    'print re""ady',
-  ]
-  writeFileSync(settings, `${lines.join("\n")}\n`)
-  runShell("zsh", ["-f", "-c", "true"])
-  // on a terminal of its own: Tab completes the line, and ^X says what it has become
-  const shell = openTerminal("zsh", ["-f", "-i"], { cwd: place.workspace, env: environment, cols: 200, rows: 50 })
-  let seen = ""
-  shell.onData((data) => {
-    seen += data
-  })
-  const waitFor = async (pattern: RegExp) => {
-    await vi
-      .waitUntil(() => pattern.test(seen), { timeout: 30_000 })
-      .catch(() => {
-        throw new Error(`${pattern} was not seen in ${JSON.stringify(seen)}`)
-      })
-    return pattern.exec(seen)?.[1]
-  }
-  const completed = async (line: string) => {
-    seen = ""
-    shell.write(`${line}\t\u0018`)
-    return await waitFor(/<<(.*)>>/)
-  }
+it("zsh offers commands, options, names and files, also after a =", async () => {
+  const shell = await typeInto(
+    "zsh",
+    ["-f", "-i"],
+    [
+      "autoload -Uz compinit; compinit -D -u",
+      'eval "$(keepup completion zsh)"',
+      "show() { print -r -- \"<<$BUFFER>>\"; BUFFER= }; zle -N show; bindkey '^X' show",
+    ],
+  )
   try {
-    shell.write(`source ${settings}\n`)
-    await waitFor(/ready/)
-    expect(await completed("keepup che")).toBe("keepup checkpoint ")
-    expect(await completed("keepup checkpoint restore --dr")).toBe("keepup checkpoint restore --dry-run ")
-    expect(await completed("keepup checkpoint restore bef")).toBe("keepup checkpoint restore before\\ it:\\ all ")
-    expect(await completed("keepup checkpoint create --state a.")).toBe("keepup checkpoint create --state a.txt ")
+    for (const [line, whole] of lines) expect(await shell.completed(line)).toBe(whole)
   } finally {
-    shell.kill("SIGKILL")
+    shell.close()
   }
 })

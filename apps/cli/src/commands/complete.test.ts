@@ -54,3 +54,29 @@ it("offers sessions by id and by name, the checkpoints of the one that is named,
   expect(await values("checkpoint", "diff", "good", "--", "sr")).toEqual([":files"])
   expect(await values("run", "--", "sr")).toEqual([])
 })
+
+it("completes the value in --option=value, and heeds those that were written so", async () => {
+  await machine.run(["session", "new", "Parser work"])
+  await machine.run("checkpoint create --name good")
+  await machine.run(["session", "new", "Other"])
+  expect(await complete("--session=Par")).toEqual([
+    expect.stringMatching(/^--session=Parser work\t[0-9a-f]{8}, active/),
+  ])
+  expect(await values("run", "--approval=")).toEqual(["--approval=ask", "--approval=auto", "--approval=deny"])
+  expect(await values("checkpoint", "replay", "1", "--mode=v")).toEqual(["--mode=verify"])
+  expect(await values("resume", "--session=Parser work", "--from=g")).toEqual(["--from=good"])
+  expect(await values("checkpoint", "create", "--state=a")).toEqual([":files"])
+  expect(await values("--cwd=")).toEqual([":files"])
+  expect(await values("checkpoint", "list", "--limit=")).toEqual([])
+  expect(await values("checkpoint", "list", "--json=")).toEqual([])
+})
+
+it("looks where the line says: in another workspace, another state directory", async () => {
+  machine.write("../else/a.txt", "one")
+  await machine.run("--cwd ../else checkpoint create --name there")
+  await machine.run("checkpoint create --name here")
+  expect(await values("checkpoint", "show", "")).toEqual(["here", "1", "latest"])
+  expect(await values("--cwd", "../else", "checkpoint", "show", "")).toEqual(["there", "1", "latest"])
+  expect(await values("checkpoint", "--cwd=~/../else", "show", "the")).toEqual(["there"])
+  expect(await values("--state-dir=../new", "checkpoint", "show", "here")).toEqual([])
+})

@@ -1,10 +1,11 @@
 /** `__complete -- WORDS`: what could come next, for the shells. A line for each: value, tab, meaning; `:files` for files. */
-import { type Checkpoint, configKeys, configRules, type Session, shortId } from "@ku0/agent-runtime"
+import { type Checkpoint, configKeys, configRules, type Runtime, type Session, shortId } from "@ku0/agent-runtime"
 import type { ArgumentSpec, Command, Completion, OptionSpec } from "../command.js"
 import { type CommandEntry, commandsUnder } from "../command-entry.js"
-import type { Context } from "../context.js"
+import { type Context, findStateFolder, findWorkspace } from "../context.js"
 import { findCommand } from "../find-command.js"
 import { globalOptions, takesValue } from "../global-options.js"
+import { openWorkspace } from "../open-workspace.js"
 import { oneLine } from "../output/text.js"
 import { relativeTime } from "../output/time.js"
 import { findSession, triggerWords } from "../references.js"
@@ -19,7 +20,8 @@ export const completeCommand: Command = {
   async run(context, input) {
     const words = input.rest
     const current = words.at(-1) ?? ""
-    const candidates = await complete(context, words.slice(0, -1), current)
+    const before = words.slice(0, -1)
+    const candidates = await lookThere(context, before, (there) => complete(there, before, current))
     for (const [value, meaning] of candidates) {
       if (value === ":files" || value.startsWith(current)) {
         context.machine.stdout.write(meaning === "" ? `${value}\n` : `${value}\t${meaning}\n`)
@@ -36,6 +38,12 @@ async function complete(context: Context, before: readonly string[], current: st
   const last = before.at(-1) ?? ""
   const waiting = options.find((one) => namesOf(one).includes(last) && /[<[]/.test(one.flags))
   if (waiting !== undefined) return await valuesOf(context, waiting.choices ?? waiting.completes, before)
+  const [, name] = /^(--[a-z-]+)=/.exec(current) ?? []
+  if (name !== undefined) {
+    const option = options.find((one) => namesOf(one).includes(name) && /[<[]/.test(one.flags))
+    const values = await valuesOf(context, option?.choices ?? option?.completes, before)
+    return values.map(([value, meaning]) => [value === ":files" ? value : `${name}=${value}`, meaning])
+  }
   if (current.startsWith("-"))
     return options.flatMap((one) => namesOf(one).map((name): Candidate => [name, one.summary]))
   if (command === undefined) {
@@ -48,6 +56,45 @@ async function complete(context: Context, before: readonly string[], current: st
   )
   const spec = argumentAt(command.arguments ?? [], given.length)
   return spec === undefined ? [] : await valuesOf(context, spec.completes, before)
+}
+
+/** Options of the line may name another place: what is there is offered, and not what is here. */
+async function lookThere(
+  context: Context,
+  before: readonly string[],
+  look: (there: Context) => Promise<Candidate[]>,
+): Promise<Candidate[]> {
+  const { machine } = context
+  const [cwd, stateDir, db] = ["--cwd", "--state-dir", "--db"].map((name) =>
+    // the shell has not done this yet: the line is not run
+    valueGiven(before, name)?.replace(/^~(?=\/|$)/, machine.homeDirectory),
+  )
+  if (cwd === undefined && stateDir === undefined && db === undefined) return await look(context)
+  const flags = { ...context.flags, cwd, stateDir, db }
+  let runtime: Promise<Runtime> | undefined
+  const there: Context = {
+    ...context,
+    flags,
+    workspacePath: findWorkspace(flags, machine),
+    stateDirectory: findStateFolder(flags, machine),
+    openRuntime() {
+      runtime ??= openWorkspace(there, {})
+      return runtime
+    },
+  }
+  try {
+    return await look(there)
+  } finally {
+    await (await runtime)?.close()
+  }
+}
+
+/** The value of an option: the word after it, or what follows its `=`. */
+function valueGiven(words: readonly string[], name: string): string | undefined {
+  const end = words.indexOf("--")
+  const own = end < 0 ? words : words.slice(0, end)
+  const at = own.findLastIndex((word) => word === name || word.startsWith(`${name}=`))
+  return own[at] === name ? own[at + 1] : own[at]?.slice(name.length + 1)
 }
 
 async function nextWords(commands: readonly CommandEntry[], words: readonly string[]): Promise<Candidate[]> {
@@ -101,9 +148,7 @@ async function listSessions(context: Context): Promise<Candidate[]> {
 }
 
 async function listCheckpoints(context: Context, before: readonly string[]): Promise<Candidate[]> {
-  const flag = before.findLastIndex((word) => word === "-S" || word === "--session")
-  const named = flag < 0 ? undefined : before[flag + 1]
-  const session = await findSession(context, named)
+  const session = await findSession(context, valueGiven(before, "--session") ?? valueGiven(before, "-S"))
   if (session === undefined) return []
   const { store } = await context.openRuntime()
   const all = await store.checkpoints.list(session.id)

@@ -25,16 +25,32 @@ export const completionCommand: Command = {
   },
 }
 
-/** Each hands over the words so far, the last one perhaps empty, and gets a line for each candidate: value, tab, meaning. */
+/**
+ * Each hands over the words so far, without their quotes and the last one perhaps empty, and gets a line for each
+ * candidate: value, tab, meaning. To bash `=` and `:` end a word: it wants only what comes after the last of them.
+ */
 const scripts: Readonly<Record<(typeof shells)[number], string>> = {
   bash: `_keepup() {
-  local line value
+  local line=$COMP_LINE breaks=\${COMP_WORDBREAKS//[^=:]/} given word value at
+  local -a words
   COMPREPLY=()
+  for ((at = 0; at <= COMP_CWORD; at++)); do
+    word=\${COMP_WORDS[at]}
+    if ((at == 0)) || [[ $line == [[:space:]]* || -z $line ]]; then words+=(""); fi
+    words[\${#words[@]}-1]+=$word
+    line=\${line#*"$word"}
+  done
+  at=\${#words[@]}-1
+  word=\${words[at]}
+  words=("\${words[@]//[\\\\\\"\\']/}")
+  [[ $word != [\\"\\']* && -n $breaks ]] && given=\${words[at]%"\${words[at]##*[$breaks]}"}
   while IFS= read -r line; do
     value=\${line%%$'\\t'*}
     [[ $value == ":files" ]] && { compopt -o default 2>/dev/null; continue; }
-    COMPREPLY+=("$(printf '%q' "$value")")
-  done < <(keepup __complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    value=\${value#"$given"}
+    [[ $word == [\\"\\']* ]] || value=$(printf '%q' "$value")
+    COMPREPLY+=("$value")
+  done < <(keepup __complete -- "\${words[@]:1}" 2>/dev/null)
 }
 complete -F _keepup keepup
 `,
@@ -45,17 +61,18 @@ _keepup() {
   while IFS= read -r line; do
     if [[ $line == ":files" ]]; then files=1; continue; fi
     found+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}")
-  done < <(keepup __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)
+  done < <(keepup __complete -- "\${(@)\${(@Q)words[2,CURRENT]}#[\\"\\']}" 2>/dev/null)
   (( \${#found} )) && _describe -V keepup found
-  (( files )) && _files
+  (( files )) && { compset -P '--[a-z-]#='; _files }
 }
 compdef _keepup keepup
 `,
   fish: `function __keepup_complete
-  set -l words (commandline -opc)[2..-1] (commandline -ct)
-  keepup __complete -- $words 2>/dev/null | string match -v ':files'
+  set -l word (commandline -ct)
+  set -l plain (string unescape -- $word); or set plain $word
+  keepup __complete -- (commandline -opc)[2..-1] $plain 2>/dev/null
 end
-complete -c keepup -f -a '(__keepup_complete)'
-complete -c keepup -n 'keepup __complete -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null | string match -q ":files"' -F
+complete -c keepup -f -a '(__keepup_complete | string match -v ":files")'
+complete -c keepup -n '__keepup_complete | string match -q ":files"' -F
 `,
 }
