@@ -15,6 +15,8 @@ describe("redactTokens", () => {
 
   it("cuts no escape of a JSON text, even if its letter could begin a token", () => {
     expect(redact(`"\\${fake("np", "m_", body(36))}"`)).toBe('"\\n#"')
+    const part = body(20)
+    expect(redact(`"\\u000${fake("ey", "J", part)}.${part}.${part}"`)).toBe('"\\u000e#"')
   })
 
   it("takes webhooks and other addresses that are keys", () => {
@@ -27,6 +29,13 @@ describe("redactTokens", () => {
     expect(redact(`a ${part}.${part}.${body(43)} b`)).toBe("a # b")
     expect(redact(`${part}..${body(20)}.${body(30)}.${body(22)};`)).toBe("#;")
     expect(redact(`${part}.${part}.`)).toBe("#")
+  })
+
+  it("takes a token as one when another kind of token seems to lie across it", () => {
+    const part = fake("ey", "J", body(20))
+    expect(redact(`a ${part}${fake("hv", "b.")}${part}.${body(43)} b`)).toBe("a # b")
+    expect(redact(`a ${fake("gh", "p_", body(36))}${part}.${body(20)} b`)).toBe("a # b")
+    expect(redact(fake("do", "p_v1_", "0a".repeat(32)).repeat(2))).toBe("##")
   })
 
   it.each([

@@ -66,22 +66,40 @@ const joined = (shapes: readonly RegExp[]) => shapes.map(({ source }) => source)
 const distinctivePattern = new RegExp(joined(distinctive), "g")
 const ambiguousPattern = new RegExp(`${wordStart.source}(?:${joined(ambiguous)})`, "g")
 
-export const redactTokens: Detector = (text, redact) => {
-  const result = text.replace(
-    distinctivePattern,
-    (_, offset: number) => text.slice(offset, skipEscape(text, offset)) + redact(),
+export const redactTokens: Detector = (text, redact) =>
+  replaceSpans(text, [...findDistinctive(text), ...findJsonWebTokens(text)], redact).replace(
+    ambiguousPattern,
+    (token: string) => (hasRandomPart(token) ? redact() : token),
   )
-  return redactJsonWebTokens(result, redact).replace(ambiguousPattern, (token: string) =>
-    hasRandomPart(token) ? redact() : token,
-  )
+
+interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/** One token can look as if another lay across it (`eyJ…hvb.eyJ…`): all that the two cover goes, as one. */
+function replaceSpans(text: string, spans: readonly Span[], redact: () => string): string {
+  let result = ""
+  let copied = 0
+  for (const { start, end } of spans.toSorted((one, other) => one.start - other.start)) {
+    if (start >= copied) result += text.slice(copied, start) + redact()
+    copied = Math.max(copied, end)
+  }
+  return result + text.slice(copied)
+}
+
+function findDistinctive(text: string): Span[] {
+  return Array.from(text.matchAll(distinctivePattern), ({ 0: token, index }) => ({
+    start: skipEscape(text, index),
+    end: index + token.length,
+  }))
 }
 
 const tokenPart = /[\w-]*/y
 
 /** Signed and encrypted JSON tokens: three to five parts with dots between, of which the first is JSON (`{"` is `eyJ`). */
-function redactJsonWebTokens(text: string, redact: () => string): string {
-  let result = ""
-  let copied = 0
+function findJsonWebTokens(text: string): Span[] {
+  const found: Span[] = []
   for (let start = text.indexOf("eyJ"); start !== -1; start = text.indexOf("eyJ", tokenPart.lastIndex)) {
     const lengths = [partLength(text, start)]
     while (lengths.length < 5 && text[tokenPart.lastIndex] === ".") {
@@ -89,10 +107,9 @@ function redactJsonWebTokens(text: string, redact: () => string): string {
     }
     const [first = 0, second = 0] = lengths
     if (first < 12 || lengths.length < 2 || second + (lengths[2] ?? 0) < 12) continue
-    result += text.slice(copied, start) + redact()
-    copied = tokenPart.lastIndex
+    found.push({ start: skipEscape(text, start), end: tokenPart.lastIndex })
   }
-  return result + text.slice(copied)
+  return found
 }
 
 function partLength(text: string, start: number): number {
