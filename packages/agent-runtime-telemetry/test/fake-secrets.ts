@@ -64,9 +64,13 @@ export const shapedSecrets: Readonly<Record<string, fc.Arbitrary<string>>> = {
     ),
 }
 
-/** A password without characters that end it in the forms below. */
-export const password = text(`${letters}!#%*_~`, 6, 24).filter(
-  (value) => /[0-9]/.test(value) && /[A-Za-z]/.test(value) && /^[a-zA-Z0-9]/.test(value) && !/^x+$|[%*]/i.test(value),
+/** How a text begins that stands for a password instead of being one. */
+const placeholderStart = /^(?:your|replace|change|insert|put|enter)_/i
+
+/** A password without characters that end it in the forms below, and no placeholder. */
+export const password = text(`${letters}!#_~`, 6, 24).filter(
+  (value) =>
+    /[0-9]/.test(value) && /[A-Za-z]/.test(value) && /^[a-zA-Z0-9]/.test(value) && !placeholderStart.test(value),
 )
 
 /** Kind → a text in which the password stands so that it is known to be one. */

@@ -90,6 +90,9 @@ describe("redactKeyedValues", () => {
     ["Authorization: Bearer [REDACTED]", "Authorization: Bearer [REDACTED]"],
     ["Authorization: Bearer $TOKEN", "Authorization: Bearer $TOKEN"],
     ["Authorization: Bearer token", "Authorization: Bearer token"],
+    ["Authorization: Bearer authentication (RFC 6750)", "Authorization: Bearer authentication (RFC 6750)"],
+    [`Authorization: Bearer auth_${noise(30)}`, "Authorization: Bearer #"],
+    ["Authorization: Bearer key!7abc", "Authorization: Bearer #"],
     ["Authorization: required for all", "Authorization: required for all"],
     [
       "Bearer authentication, Basic authentication, Basic training12",

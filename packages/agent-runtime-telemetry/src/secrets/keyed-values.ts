@@ -127,6 +127,9 @@ function findOptionValue(text: string, match: RegExpExecArray): Found | undefine
 
 const schemeName = /(?:bearer|basic|token|digest|negotiate|apikey|aws4-hmac-sha256|hmac|key)[ \t]{1,4}/iy
 
+/** What stands behind a scheme that is only spoken about. With a digit in it, it is a token that begins like a word. */
+const schemeWord = /^(?!\S*\d)(?:token|credentials?|key|auth\w*|scheme|header)\b/i
+
 /** The credentials of an Authorization header: all that follows the scheme, or the first word if there is none. */
 function findCredentials(text: string, start: number, quote: string | undefined): Found | undefined {
   schemeName.lastIndex = start
@@ -135,7 +138,7 @@ function findCredentials(text: string, start: number, quote: string | undefined)
   const ending = hasScheme ? lineEnd : looseEnd
   const value = readBare(text, from, ending)
   if (value === "" || text.startsWith(redactedMark, from) || isPlaceholder(value)) return
-  const isSecret = hasScheme ? !/^(?:token|credentials?|key|auth\w*|scheme|header)\b/i.test(value) : looksMade(value)
+  const isSecret = hasScheme ? !schemeWord.test(value) : looksMade(value)
   const isQuotedSecret = !hasScheme && quote !== undefined && isSecretText("token", value)
   return isSecret || isQuotedSecret ? { start: from, end: endOfBare(text, from, value, ending) } : undefined
 }
