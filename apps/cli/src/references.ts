@@ -153,7 +153,14 @@ export async function requireWorkspace(context: Context): Promise<void> {
   const { snapshots } = await context.openRuntime()
   await snapshots(context.workspacePath).catch((error: unknown) => {
     // no git, or a full disk, costs the files alone, and each checkpoint says so
-    if (isKeepupError(error) && error.code === "INVALID_INPUT") throw error
+    if (!isKeepupError(error) || error.code !== "INVALID_INPUT") return
+    if (error.details?.["workspace"] === undefined) throw error
+    const path = oneLine(context.workspacePath)
+    throw new KeepupError(
+      "INVALID_INPUT",
+      `${path} can't be a workspace: it holds more than one piece of work, or keepup's own files.`,
+      { cause: error, hint: "Go to the folder of one project, or name it with --cwd." },
+    )
   })
 }
 

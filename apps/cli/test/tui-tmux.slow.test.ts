@@ -50,9 +50,24 @@ function enter(line: string): void {
 }
 
 function open(...words: string[]): void {
+  openIn(place.workspace, ...words)
+}
+
+function openIn(folder: string, ...words: string[]): void {
   const command = [process.execPath, program, ...words].map((word) => `'${word}'`).join(" ")
   const size = ["-x", "80", "-y", "24"]
-  tmux("-f", "/dev/null", "new-session", "-d", "-s", "chat", ...size, "-c", place.workspace, `${command}; read -r _`)
+  tmux(
+    "-f",
+    "/dev/null",
+    "new-session",
+    "-d",
+    "-s",
+    "chat",
+    ...size,
+    "-c",
+    folder,
+    `${command}; echo "ended $?"; read -r _`,
+  )
 }
 
 const write = (path: string, content: string) => ({ name: "write_file", arguments: { path, content } })
@@ -93,5 +108,28 @@ describe("the chat in tmux", () => {
     await sees(/line 9999[\s\S]*run ended/)
     enter("little")
     await sees(/Short\.[\s\S]*run ended/)
+  })
+
+  it.each(["/", "home"])(
+    "says in a folder that can't be a workspace (%s) that it can't, and draws nothing else",
+    async (name) => {
+      const folder = name === "/" ? name : `${place.root}/home`
+      openIn(folder, "chat")
+      const lines = (await sees("ended 2")).split("\n").filter((line) => line !== "")
+      const text = `error: ${folder} can't be a workspace: it holds more than one piece of work, or keepup's own files. [INVALID_INPUT]`
+      const closed = (words: string) => words.replaceAll(/\s/g, "") // where the lines were broken is not the point
+      expect(closed(lines.slice(0, -2).join(""))).toBe(closed(text))
+      expect(lines.slice(-2)).toEqual(["Go to the folder of one project, or name it with --cwd.", "ended 2"])
+      expect(place.ask("session", "list", "--all").sessions).toEqual([])
+    },
+  )
+
+  it("leaves nothing of itself on the screen when it can't begin", async () => {
+    place.run("session", "new")
+    spawnSync("sh", ["-c", `echo broken > ${place.root}/home/.local/state/keepup/keepup.db`])
+    open("chat")
+    const screen = await sees(/ended \d/)
+    expect(screen.trimStart()).toMatch(/^error: /)
+    expect(screen).not.toContain("Ask something")
   })
 })

@@ -53,7 +53,6 @@ export const chatCommand: Command = {
         try {
           await chat.start()
         } catch (error) {
-          screen.close()
           await screen.ended
           throw error
         }

@@ -73,9 +73,11 @@ it("refuses a name that is taken", async () => {
 
 it("refuses a folder that is no workspace, and leaves no session there", async () => {
   const home = `${machine.root}/home`
-  expect((await machine.ask(["checkpoint", "create", "--cwd", home], 2)).error.message).toContain(
-    "Cannot take snapshots",
-  )
+  expect((await machine.ask(["checkpoint", "create", "--cwd", home], 2)).error).toEqual({
+    code: "INVALID_INPUT",
+    message: `${home} can't be a workspace: it holds more than one piece of work, or keepup's own files.`,
+    hint: "Go to the folder of one project, or name it with --cwd.",
+  })
   expect((await machine.ask("session list --all")).sessions).toEqual([])
 })
 

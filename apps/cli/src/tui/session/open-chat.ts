@@ -2,7 +2,7 @@
 import type { ApprovalMode, Runtime, Session } from "@ku0/agent-runtime"
 import type { Context } from "../../context.js"
 import { openWorkspace } from "../../open-workspace.js"
-import { getSession } from "../../references.js"
+import { getSession, requireWorkspace } from "../../references.js"
 import type { ModelChoice } from "../../run-agent.js"
 import type { ChatController } from "../chat-controller.js"
 import { completeInput } from "../slash/complete-slash.js"
@@ -37,7 +37,7 @@ export interface OpenChatOptions {
 
 export interface OpenChat {
   readonly controller: ChatController
-  /** Opens the store, shows what was there, offers to go on. Rejects if that can't be. */
+  /** Opens the store, shows what was there, offers to go on. Rejects if that can't be, and the chat was left then. */
   start(): Promise<void>
   /** Resolves when the chat was left and everything is kept. */
   readonly left: Promise<void>
@@ -180,6 +180,9 @@ export function openChat(options: OpenChatOptions): OpenChat {
         (opened) => opened.close(),
         () => undefined, // it was never open; the caller has the reason
       )
+      // nothing of the screen stays above what the caller has to say
+      store.dispatch({ type: "left", farewell: "" })
+      store.close()
       throw error
     }
   }
@@ -187,6 +190,7 @@ export function openChat(options: OpenChatOptions): OpenChat {
   async function begin(): Promise<void> {
     const kept = journal.read()
     const opened = await openRuntime()
+    if (options.reference === undefined) await requireWorkspace(context)
     history = await readInputHistory(opened)
     const text = [...kept.queued, kept.draft].filter((one) => one !== "").join("\n\n")
     if (text !== "") store.dispatch({ type: "text-handed-back", text })

@@ -19,7 +19,6 @@ export interface OpenScreenOptions {
 export interface Screen {
   /** When the chat has left, and the terminal is as it was. */
   readonly ended: Promise<void>
-  close(): void
 }
 
 const pasteOn = "\u001b[?2004h"
@@ -48,7 +47,6 @@ export function openScreen({ controller, stdin, stdout, styles, now }: OpenScree
       .waitUntilExit()
       .then(() => undefined)
       .finally(restore),
-    close: () => app.unmount(),
   }
 }
 
