@@ -234,6 +234,22 @@ describe("a runtime", () => {
     expect((await snapshots.readFile(commits[0] as string, "a.txt")).toString()).toBe("first")
   })
 
+  it("takes no snapshot away that was taken when the machine had another name", async () => {
+    let now = Date.now() - 30 * 86_400_000
+    const runtime = await open({ clock: { now: () => now } })
+    const session = await create(runtime, "session")
+    write("a.txt", "first")
+    const { id } = await take(runtime, session.id)
+    await runtime.store.context.driver.run("UPDATE session_checkpoints SET host = 'old-name'")
+    write("a.txt", "second")
+    await take(runtime, session.id)
+    now += 20 * 86_400_000
+    expect((await runtime.collectGarbage()).left).toEqual([])
+    const old = await runtime.store.checkpoints.get(id)
+    expect(old.host).toBe("old-name")
+    expect((await readCheckpointFile(runtime, old, "a.txt")).toString()).toBe("first")
+  })
+
   it("takes no snapshot away that a checkpoint in another database needs", async () => {
     let now = Date.now() - 30 * 86_400_000
     const clock = { now: () => now }

@@ -205,17 +205,22 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
   }
 }
 
-/** Every workspace whose checkpoints have files on this machine, with the ids of those checkpoints. */
+/**
+ * Every workspace with checkpoints that have files, and their ids, whatever the machine was called when it took them: a
+ * name that changed makes no rubbish. Of those in a database on a server only the ones this machine works in.
+ */
 async function listWorkspaces(store: Store): Promise<Map<string, Set<CheckpointId>>> {
-  const rows = await store.context.driver.all(
-    `SELECT sessions.workspace_path AS path, session_checkpoints.id AS id FROM session_checkpoints
-     JOIN sessions ON sessions.id = session_checkpoints.session_id WHERE snapshot IS NOT NULL AND host = ?`,
-    [store.context.host.split("/")[0] as string],
+  const { driver, host } = store.context
+  const rows = await driver.all(
+    `SELECT sessions.workspace_path AS path, session_checkpoints.id AS id, host FROM session_checkpoints
+     JOIN sessions ON sessions.id = session_checkpoints.session_id WHERE snapshot IS NOT NULL`,
   )
+  const here = new Set(rows.filter((row) => row["host"] === host.split("/")[0]).map((row) => row["path"]))
   const workspaces = new Map<string, Set<CheckpointId>>()
   for (const row of rows) {
     const ids = workspaces.get(row["path"] as string) ?? new Set()
-    workspaces.set(row["path"] as string, ids.add(row["id"] as CheckpointId))
+    if (driver.dialect === "sqlite" || here.has(row["path"]))
+      workspaces.set(row["path"] as string, ids.add(row["id"] as CheckpointId))
   }
   return workspaces
 }

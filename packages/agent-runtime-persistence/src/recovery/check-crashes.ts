@@ -1,6 +1,7 @@
 /** What a process left that died: unfinished restores and rewinds, interrupted sessions, dead leases, notes. */
 import { cleanupSessions } from "../session/cleanup-sessions.js"
 import { isHeld, leaseName, sharedNow, toLeaseRow } from "../session/lease-row.js"
+import { isKeptHere } from "../time-travel/require-snapshot.js"
 import { findRestore, listUnfinishedRestores } from "../time-travel/restore-records.js"
 import { rewindMark } from "../time-travel/rewind.js"
 import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
@@ -12,9 +13,9 @@ export async function checkCrashes(context: TimeTravelContext): Promise<Finding[
   const { store } = context
   const { driver, host } = store.context
   const found: Finding[] = []
-  for (const { id, sessionId, workspacePath, host: home } of await listUnfinishedRestores(driver)) {
+  for (const { id, sessionId, workspacePath, safetyCheckpointId, host: home } of await listUnfinishedRestores(driver)) {
     if ((await store.leases.find(leaseName("session", sessionId))) !== undefined) continue // someone is at it
-    const isHere = home === host.split("/")[0]
+    const isHere = home === host.split("/")[0] || (await isKeptHere(context, workspacePath, safetyCheckpointId))
     const where = `restore ${id} of session ${sessionId} in ${workspacePath}`
     found.push(finding("restore-unfinished", where, `It was broken off on ${home}.`, isHere))
   }

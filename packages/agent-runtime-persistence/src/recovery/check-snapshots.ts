@@ -40,14 +40,14 @@ export async function checkSnapshots(context: TimeTravelContext): Promise<Findin
 async function checkRefs(snapshots: SnapshotStore, rows: readonly SnapshotRow[], where: string): Promise<Finding[]> {
   const refs = snapshots.listCheckpoints()
   const found: Finding[] = []
-  for (const { id, number, commit, sessionId } of rows) {
+  for (const { id, number, commit, sessionId, isElsewhere } of rows) {
     if (refs.get(id) === commit) continue
     const name = `checkpoint #${number} (${id}) of session ${sessionId}, ${where}`
     if (await hasCommit(snapshots, commit)) {
       found.push(
         finding("ref-missing", name, `Nothing keeps its snapshot ${commit} any more, but it is still there.`, true),
       )
-    } else found.push(finding("snapshot-missing", name, `Its snapshot ${commit} is gone.`))
+    } else if (!isElsewhere) found.push(finding("snapshot-missing", name, `Its snapshot ${commit} is gone.`))
   }
   return found
 }

@@ -3,6 +3,7 @@
  * whether any file may have been touched; the record in the store says whether the head has moved.
  */
 import { isKeepupError, KeepupError, type Restore, toKeepupError } from "@ku0/agent-runtime-core"
+import { isKeptHere } from "../time-travel/require-snapshot.js"
 import { failRestore, moveHead, refuseFailures, refuseLeftovers } from "../time-travel/restore.js"
 import { findRestore, listUnfinishedRestores } from "../time-travel/restore-records.js"
 import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
@@ -19,7 +20,7 @@ export async function settleRestores(context: TimeTravelContext): Promise<Settle
   const settled: SettledRestore[] = []
   const { driver, host } = context.store.context
   for (const restore of await listUnfinishedRestores(driver)) {
-    if (restore.host !== host.split("/")[0]) {
+    if (restore.host !== host.split("/")[0] && !(await isOfThisStore(context, restore))) {
       settled.push({ restore, outcome: "left", reason: `It was started on ${restore.host}.` })
       continue
     }
@@ -31,6 +32,11 @@ export async function settleRestores(context: TimeTravelContext): Promise<Settle
     }
   }
   return settled
+}
+
+/** The machine may have had another name then: the snapshots the restore was prepared in tell whether they are these. */
+function isOfThisStore(context: TimeTravelContext, restore: Restore): Promise<boolean> {
+  return isKeptHere(context, restore.workspacePath, restore.safetyCheckpointId)
 }
 
 async function settle(context: TimeTravelContext, restore: Restore): Promise<SettledRestore> {

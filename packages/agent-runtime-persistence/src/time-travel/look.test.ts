@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Checkpoint, Session } from "@ku0/agent-runtime-core"
+import type { Checkpoint, CheckpointId, Session } from "@ku0/agent-runtime-core"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { createClock, expectCode, user } from "../testing/contract/samples.js"
 import { openFixture, type TimeTravelFixture } from "../testing/time-travel-fixture.js"
@@ -81,7 +81,8 @@ describe("looking at a checkpoint", () => {
   })
 
   it("says when its files are elsewhere, were never captured, or have been lost", async () => {
-    await expectCode(listCheckpointFiles(travel, { ...one, host: "elsewhere" }), "UNAVAILABLE", /on elsewhere/)
+    const elsewhere = { ...one, id: travel.store.context.ids.next() as CheckpointId, host: "elsewhere" }
+    await expectCode(listCheckpointFiles(travel, elsewhere), "UNAVAILABLE", /on elsewhere/)
     await expectCode(listCheckpointFiles(travel, { ...one, snapshot: null }), "UNAVAILABLE", /holds no files/)
     const snapshots = await travel.snapshots(travel.workspace)
     await snapshots.gc([two.id])

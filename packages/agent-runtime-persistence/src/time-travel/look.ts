@@ -2,7 +2,7 @@
 import { type Checkpoint, type EntryRef, KeepupError, type Message } from "@ku0/agent-runtime-core"
 import type { SnapshotChange } from "../snapshot/diff-snapshots.js"
 import type { SnapshotFile, SnapshotStore } from "../snapshot/snapshot-store.js"
-import { requireSnapshot } from "./plan-restore.js"
+import { requireSnapshot } from "./require-snapshot.js"
 import type { TimeTravelContext } from "./time-travel-context.js"
 
 export interface MessageNear {
@@ -17,7 +17,7 @@ export async function diffCheckpoints(
   to: Checkpoint | "workspace",
 ): Promise<SnapshotChange[]> {
   const { snapshots, commit } = await openFiles(context, from)
-  return await snapshots.diff(commit, to === "workspace" ? to : requireSnapshot(to, context.store.context.host))
+  return await snapshots.diff(commit, to === "workspace" ? to : await requireSnapshot(context, to))
 }
 
 /** The same as a patch git can read. */
@@ -28,7 +28,7 @@ export async function patchBetween(
   paths?: readonly string[],
 ): Promise<Buffer> {
   const { snapshots, commit } = await openFiles(context, from)
-  return await snapshots.patch(commit, to === "workspace" ? to : requireSnapshot(to, context.store.context.host), paths)
+  return await snapshots.patch(commit, to === "workspace" ? to : await requireSnapshot(context, to), paths)
 }
 
 export async function listCheckpointFiles(context: TimeTravelContext, checkpoint: Checkpoint): Promise<SnapshotFile[]> {
@@ -84,7 +84,7 @@ async function openFiles(
   context: TimeTravelContext,
   checkpoint: Checkpoint,
 ): Promise<{ snapshots: SnapshotStore; commit: string }> {
-  const commit = requireSnapshot(checkpoint, context.store.context.host)
+  const commit = await requireSnapshot(context, checkpoint)
   const { workspacePath } = await context.store.sessions.get(checkpoint.sessionId)
   const snapshots = await context.snapshots(workspacePath)
   if (snapshots.listCheckpoints().has(checkpoint.id)) return { snapshots, commit }

@@ -8,6 +8,7 @@ import {
   type SessionId,
 } from "@ku0/agent-runtime-core"
 import type { SnapshotStore } from "../snapshot/snapshot-store.js"
+import { requireSnapshot } from "./require-snapshot.js"
 import type { TimeTravelContext } from "./time-travel-context.js"
 
 export interface RestoreCheckpointOptions {
@@ -41,35 +42,11 @@ export async function planRestore(context: TimeTravelContext, options: RestoreCh
   const mode = options.mode ?? "both"
   const messagesHidden = mode === "files" ? 0 : Math.max(0, session.messageCount - checkpoint.messageIndex)
   if (mode === "conversation") return { ...emptyPlan, changedSince: [], messagesHidden }
-  const commit = requireSnapshot(checkpoint, context.store.context.host)
+  const commit = await requireSnapshot(context, checkpoint)
   const snapshots = await context.snapshots(session.workspacePath)
   const { write, delete: remove, untouched, notCaptured } = await snapshots.planRestore(commit, pickPaths(options))
   const plan = { write, delete: remove, untouched, notCaptured }
   return { ...plan, changedSince: await listChangedSince(context, snapshots, session.id, plan), messagesHidden }
-}
-
-/** The commit that holds a checkpoint's files, on this machine, or why there is none. */
-export function requireSnapshot(checkpoint: Checkpoint, host: string): string {
-  const here = host.split("/")[0] as string
-  if (checkpoint.snapshot === null) {
-    const error = checkpoint.metadata["snapshotError"] as { message?: string } | undefined
-    throw new KeepupError("UNAVAILABLE", `Checkpoint #${checkpoint.number} holds no files.`, {
-      hint: error?.message
-        ? `They could not be captured: ${error.message} The conversation can still be restored alone.`
-        : "Restore the conversation alone, or choose another checkpoint.",
-    })
-  }
-  if (checkpoint.host !== here) {
-    throw new KeepupError(
-      "UNAVAILABLE",
-      `The files of checkpoint #${checkpoint.number} are on ${checkpoint.host}, not on ${here}.`,
-      {
-        hint: "Restore it there, or restore the conversation alone.",
-        details: { host: checkpoint.host },
-      },
-    )
-  }
-  return checkpoint.snapshot.commit
 }
 
 /** What a person names must be somewhere; what an undo goes back to may be gone by now on both sides. */

@@ -215,7 +215,7 @@ describe("restore", () => {
     const bare = await travel.store.checkpoints.create({ sessionId: session.id, trigger: "manual" })
     await expectCode(restoreCheckpoint(travel, { checkpoint: bare }), "UNAVAILABLE", /holds no files/)
     await expectCode(
-      restoreCheckpoint(travel, { checkpoint: { ...one, host: "elsewhere" } }),
+      restoreCheckpoint(travel, { checkpoint: { ...one, id: bare.id, host: "elsewhere" } }),
       "UNAVAILABLE",
       /on elsewhere/,
     )

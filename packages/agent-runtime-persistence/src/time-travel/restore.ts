@@ -20,7 +20,8 @@ import type { TakeCheckpointOptions } from "../checkpoint/checkpoint-manager.js"
 import { appendEntries, lockSession } from "../session/append-entries.js"
 import type { RestoreOutcome } from "../snapshot/restore.js"
 import type { SqlRunner } from "../store/sql-driver.js"
-import { emptyPlan, pickPaths, type RestoreCheckpointOptions, refuseOther, requireSnapshot } from "./plan-restore.js"
+import { emptyPlan, pickPaths, type RestoreCheckpointOptions, refuseOther } from "./plan-restore.js"
+import { requireSnapshot } from "./require-snapshot.js"
 import { insertRestore, moveRestore, undoRecord } from "./restore-records.js"
 import type { TimeTravelContext } from "./time-travel-context.js"
 import { withLeases } from "./with-leases.js"
@@ -42,7 +43,7 @@ export async function restoreCheckpoint(
   const { checkpoint } = options
   const session = await store.sessions.get(options.sessionId ?? checkpoint.sessionId)
   const mode = options.mode ?? "both"
-  const commit = mode === "conversation" ? undefined : requireSnapshot(checkpoint, store.context.host)
+  const commit = mode === "conversation" ? undefined : await requireSnapshot(context, checkpoint)
   return await withLeases(context, session, options.lease, async (lease) => {
     const intent: Restore = {
       id: store.context.ids.next() as RestoreId,

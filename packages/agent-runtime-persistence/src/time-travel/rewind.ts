@@ -3,7 +3,8 @@ import type { Checkpoint, Restore, RestoreMode, RestorePlan, Session } from "@ku
 import { running } from "../session/check-lease.js"
 import { leaseName } from "../session/lease-row.js"
 import { ownProcess } from "../session/process-identity.js"
-import { emptyPlan, requireSnapshot } from "./plan-restore.js"
+import { emptyPlan } from "./plan-restore.js"
+import { requireSnapshot } from "./require-snapshot.js"
 import { restoreCheckpoint } from "./restore.js"
 import { hasUnfinishedRestore } from "./restore-records.js"
 import type { TimeTravelContext } from "./time-travel-context.js"
@@ -38,7 +39,7 @@ export async function rewindToCheckpoint(context: TimeTravelContext, options: Re
   const origin = await store.sessions.get(checkpoint.sessionId)
   const withFiles = options.mode !== "conversation"
   if (withFiles) {
-    requireSnapshot(checkpoint, store.context.host)
+    await requireSnapshot(context, checkpoint)
     await refuseRunning(context, origin)
   }
   // what was said of how the origin came here is not true of its branch

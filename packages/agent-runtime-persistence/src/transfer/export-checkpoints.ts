@@ -55,9 +55,11 @@ function whyNoFiles(
   if (redactor !== undefined) return "Files are not part of a redacted export."
   if (!withFiles) return "The export was made without files."
   if (session.workspacePath !== root.workspacePath) return `The files belong to ${session.workspacePath}.`
-  if (checkpoint.host !== store.context.host.split("/")[0]) return `The files are on ${checkpoint.host}.`
-  const isThere = kept?.get(checkpoint.id) === checkpoint.snapshot?.commit
-  return isThere ? undefined : "The snapshot was missing when the session was exported."
+  if (kept?.get(checkpoint.id) === checkpoint.snapshot?.commit) return undefined
+  const isElsewhere = checkpoint.host !== store.context.host.split("/")[0]
+  return isElsewhere
+    ? `The files are on ${checkpoint.host}.`
+    : "The snapshot was missing when the session was exported."
 }
 
 function toRecord({ host: _, ...checkpoint }: Checkpoint, reason: string | undefined): CheckpointRecord {
