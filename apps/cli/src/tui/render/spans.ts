@@ -5,7 +5,7 @@
 import { manyLines, textWidth } from "../../output/text.js"
 import { splitGraphemes } from "../input/graphemes.js"
 
-export type Style = "plain" | "bold" | "dim" | "italic" | "code" | "link" | "strong" | "added" | "removed" | "mark"
+export type Style = "plain" | "bold" | "dim" | "italic" | "code" | "link" | "strong" | "added" | "removed"
 
 export interface Span {
   readonly text: string
@@ -125,7 +125,6 @@ const codes: Readonly<Record<Style, readonly [number, number] | undefined>> = {
   strong: [1, 22],
   added: [32, 39],
   removed: [31, 39],
-  mark: [33, 39],
 }
 
 export function paintSpans(spans: readonly Span[], isColoured: boolean): string {
