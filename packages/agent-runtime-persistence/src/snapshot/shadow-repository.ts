@@ -33,6 +33,7 @@ const bindingFile = "keepup.json"
 /** What git finds wrong with files that mean something to it is no damage: the workspace has them like that. */
 const harmless = [
   ...["hasDotgit", "gitattributesSymlink", "gitignoreSymlink", "mailmapSymlink"],
+  ...["Blob", "Large", "LineLength", "Missing"].map((name) => `gitattributes${name}`),
   ...["Blob", "Large", "Missing", "Name", "Parse", "Path", "Symlink", "Update", "Url"].map(
     (name) => `gitmodules${name}`,
   ),
