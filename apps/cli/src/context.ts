@@ -142,7 +142,7 @@ export function wantsColour(flags: GlobalFlags, { environment }: Machine, isTerm
   return environment["FORCE_COLOR"] ? environment["FORCE_COLOR"] !== "0" : isTerminal && environment["TERM"] !== "dumb"
 }
 
-/** `--cwd`, or the current folder, or the nearest one above it that says it is a workspace. */
+/** `--cwd`, or the current folder, or the nearest one above it that says it is a workspace and may be one. */
 export function findWorkspace(flags: GlobalFlags, machine: Machine): string {
   if (flags.cwd !== undefined) {
     const folder = isAbsolute(flags.cwd) ? resolve(flags.cwd) : resolve(machine.currentDirectory, flags.cwd)
@@ -153,9 +153,14 @@ export function findWorkspace(flags: GlobalFlags, machine: Machine): string {
   }
   const { currentDirectory } = machine
   for (let folder = currentDirectory; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, ".keepup", "config.json"))) return folder
+    if (existsSync(join(folder, ".keepup", "config.json")) && !isTooWide(folder, machine)) return folder
     if (folder === dirname(folder)) return currentDirectory
   }
+}
+
+/** The home folder and the root are no workspaces, whatever lies in them: what is below must not become theirs. */
+function isTooWide(folder: string, { homeDirectory }: Machine): boolean {
+  return folder === dirname(folder) || (existsSync(homeDirectory) && realpathSync(homeDirectory) === folder)
 }
 
 /** Makes the state directory, for its owner's eyes only. */

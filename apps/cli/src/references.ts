@@ -152,16 +152,21 @@ export function parseSessionName(name: string): string {
 export async function requireWorkspace(context: Context): Promise<void> {
   const { snapshots } = await context.openRuntime()
   await snapshots(context.workspacePath).catch((error: unknown) => {
+    const refusal = toRefusal(error, context)
     // no git, or a full disk, costs the files alone, and each checkpoint says so
-    if (!isKeepupError(error) || error.code !== "INVALID_INPUT") return
-    if (error.details?.["workspace"] === undefined) throw error
-    const path = oneLine(context.workspacePath)
-    throw new KeepupError(
-      "INVALID_INPUT",
-      `${path} can't be a workspace: it holds more than one piece of work, or keepup's own files.`,
-      { cause: error, hint: "Go to the folder of one project, or name it with --cwd." },
-    )
+    if (isKeepupError(refusal) && refusal.code === "INVALID_INPUT") throw refusal
   })
+}
+
+/** The error of snapshots that are refused, in words for who chose the folder; any other as it is. */
+export function toRefusal(error: unknown, { workspacePath }: Context): unknown {
+  if (!isKeepupError(error) || error.code !== "INVALID_INPUT" || error.details?.["workspace"] === undefined)
+    return error
+  return new KeepupError(
+    "INVALID_INPUT",
+    `${oneLine(workspacePath)} can't be a workspace: it holds more than one piece of work, or keepup's own files.`,
+    { cause: error, hint: "Go to the folder of one project, or name it with --cwd." },
+  )
 }
 
 /** What a command that is suggested needs to mean the same session: nothing, unless one was named. */

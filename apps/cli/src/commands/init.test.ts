@@ -28,8 +28,19 @@ it("says where things lie, and keeps the database in the workspace when asked", 
   expect((await machine.run("session list", { folder: ".agents" })).out).toContain("1 session")
 })
 
-it("refuses the home directory", async () => {
-  const { code, err } = await machine.run(`init --cwd ${machine.root}/home`)
-  expect(code).not.toBe(0)
-  expect(err).toContain("home")
+it("refuses the home directory, and leaves nothing in it", async () => {
+  const home = join(machine.root, "home")
+  const { error } = await machine.ask(["init", "--project", "--cwd", home], 2)
+  expect(error.message).toContain(`${home} can't be a workspace: `)
+  expect(existsSync(join(home, ".keepup"))).toBe(false)
+})
+
+it("does not take the home directory for the workspace of what lies in it, whatever settings it has", async () => {
+  const folder = join(machine.root, "home/code/app")
+  mkdirSync(folder, { recursive: true })
+  await machine.run(["config", "set", "--project", "approval", "auto", "--cwd", join(machine.root, "home")])
+  expect(existsSync(join(machine.root, "home/.keepup/config.json"))).toBe(true)
+  const { code, out } = await machine.run("init", { folder: "../home/code/app" })
+  expect(code).toBe(0)
+  expect(out).toContain(`Ready: ${folder}\n`)
 })

@@ -1,9 +1,11 @@
 /** `init`: prepares a workspace: the store, and with `--project` a database of its own. */
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { placesIn, writeFileAtomic } from "@ku0/agent-runtime"
+import { openSnapshotStore, placesIn, writeFileAtomic } from "@ku0/agent-runtime"
 import type { Command } from "../command.js"
+import { ensureStateDirectory } from "../context.js"
 import { readJson, readSettings, workspaceFile } from "../open-workspace.js"
+import { toRefusal } from "../references.js"
 
 export const initCommand: Command = {
   summary: "prepare this workspace",
@@ -21,6 +23,16 @@ export const initCommand: Command = {
   async run(context, input) {
     const { workspacePath, stateDirectory, machine, flags } = context
     const file = workspaceFile(workspacePath)
+    const { environment, homeDirectory, clock } = machine
+    // before anything is written: a folder that is no workspace is refused
+    ensureStateDirectory(stateDirectory)
+    const snapshots = openSnapshotStore({ workspacePath, stateDirectory, environment, homeDirectory, clock })
+    await snapshots.then(
+      (opened) => opened.close(),
+      (error: unknown) => {
+        throw toRefusal(error, context)
+      },
+    )
     if (input.flag("project")) {
       const settings = (readJson(file) ?? {}) as Record<string, unknown>
       mkdirSync(join(workspacePath, ".keepup"), { recursive: true })
@@ -28,9 +40,8 @@ export const initCommand: Command = {
       ignore(workspacePath)
     }
     const { config } = readSettings(context)
-    const runtime = await context.openRuntime()
-    await runtime.snapshots(workspacePath) // refuses a folder that is no workspace
-    const db = flags.db ?? machine.environment["KEEPUP_DB"]
+    await context.openRuntime()
+    const db = flags.db ?? environment["KEEPUP_DB"]
     const places = placesIn(stateDirectory, { ...(db && { db }), storage: config.storage, workspacePath })
     const database = places.db.replace(/\/\/.*@/, "//")
     context.answer({ workspacePath, stateDirectory, db: database, storage: config.storage }, () =>
