@@ -57,6 +57,7 @@ it("suspects the name, or a folder above it, of everything git ignores", () => {
         ["b  ", true],
         ["a\r\nb", false],
         ["\\#a\n\\!b", false],
+        ["\\a/ ", false],
       ],
     },
   )

@@ -38,8 +38,8 @@ export function eitherFilter(a: NameFilter, b: NameFilter): NameFilter {
 /** The part of a rule that the last name of a path must match; undefined for a rule that ignores nothing. */
 function lastName(line: string): string | undefined {
   if (line === "" || line.startsWith("#") || line.startsWith("!")) return undefined
-  // A space that a backslash keeps is not told apart: what follows a backslash counts for nothing here.
-  const text = (line.includes("\\") ? line : line.replace(/ +$/, "")).replace(/\/+$/, "")
+  // A space that a backslash keeps goes too: what follows a backslash counts for nothing here.
+  const text = line.replace(/ +$/, "").replace(/\/+$/, "")
   const bracket = text.indexOf("[")
   const slash = text.lastIndexOf("/")
   if (bracket >= 0 && slash > bracket) return "*" // the slash may stand inside the brackets
