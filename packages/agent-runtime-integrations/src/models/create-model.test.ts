@@ -1,16 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest"
 import { createModel, modelProviders } from "./create-model.js"
 
-const loaded: string[] = []
-const note = (name: string) => (original: () => Promise<object>) => {
-  loaded.push(name)
-  return original()
-}
-vi.doMock("./anthropic.js", note("anthropic"))
-vi.doMock("./openai.js", note("openai"))
-vi.doMock("./google.js", note("google"))
-vi.doMock("./openai-compatible.js", note("openai-compatible"))
-
 const keys = { ANTHROPIC_API_KEY: "a", OPENAI_API_KEY: "b", GEMINI_API_KEY: "c" }
 const request = {
   messages: [{ role: "user" as const, content: "Hi" }],
@@ -34,11 +24,26 @@ afterEach(() => vi.unstubAllEnvs())
 
 describe("createModel", () => {
   it("loads nothing but the adapter it is asked for", async () => {
-    expect(loaded).toEqual([])
-    await createModel("openai-compatible/a/b", { environment: {}, baseUrl: "http://127.0.0.1:1" })
-    expect(loaded).toEqual(["openai-compatible"])
-    await createModel("anthropic/x", { environment: keys })
-    expect(loaded).toEqual(["openai-compatible", "anthropic"])
+    const adapters = ["anthropic", "openai", "google", "openai-compatible"]
+    const loaded: string[] = []
+    for (const name of adapters) {
+      vi.doMock(`./${name}.js`, (original: () => Promise<object>) => {
+        loaded.push(name)
+        return original()
+      })
+    }
+    vi.resetModules() // other tests may have loaded them before
+    try {
+      const fresh = await import("./create-model.js")
+      expect(loaded).toEqual([])
+      await fresh.createModel("openai-compatible/a/b", { environment: {}, baseUrl: "http://127.0.0.1:1" })
+      expect(loaded).toEqual(["openai-compatible"])
+      await fresh.createModel("anthropic/x", { environment: keys })
+      expect(loaded).toEqual(["openai-compatible", "anthropic"])
+    } finally {
+      for (const name of adapters) vi.doUnmock(`./${name}.js`)
+      vi.resetModules()
+    }
   })
 
   it("takes everything after the first slash for the provider's name of the model", async () => {
