@@ -53,6 +53,23 @@ describe("a restore that was broken off", () => {
     expect(now["x.txt"]).not.toBe(target["x.txt"])
   })
 
+  it.each(["finishRestore", "takeBackRestore"] as const)(
+    "leaves what someone changed since as it is: %s",
+    async (settle) => {
+      const { snapshots, note, ...scenes } = await twoScenes()
+      travel.write({ "x.txt": "3", "new/deep/er/n.txt": "mine", "old/deep/er/f.txt": "mine too" })
+      const mine = takePicture(travel.workspace)
+      const { plan } = await snapshots[settle](note)
+      const changed = ["new/deep/er/n.txt", "old/deep/er/f.txt", "x.txt"]
+      expect(plan.changedMeanwhile.toSorted()).toEqual(changed)
+      const wanted = settle === "finishRestore" ? scenes.target : scenes.safety
+      expect(takePicture(travel.workspace)).toMatchObject({
+        "stays/a.txt": wanted["stays/a.txt"],
+        ...Object.fromEntries(changed.map((path) => [path, mine[path]])),
+      })
+    },
+  )
+
   it("and whose record is damaged is left and named, and keeps nobody else waiting", async () => {
     const session = await travel.createSession()
     const { driver } = travel.store.context

@@ -3,6 +3,7 @@
  * whether any file may have been touched; the record in the store says whether the head has moved.
  */
 import { isKeepupError, KeepupError, type Restore, toKeepupError } from "@ku0/agent-runtime-core"
+import type { RestoreOutcome } from "../snapshot/restore.js"
 import { isKeptHere } from "../time-travel/require-snapshot.js"
 import { failRestore, moveHead, refuseFailures, refuseLeftovers } from "../time-travel/restore.js"
 import { findRestore, listUnfinishedRestores } from "../time-travel/restore-records.js"
@@ -57,18 +58,26 @@ async function settle(context: TimeTravelContext, restore: Restore): Promise<Set
       return { restore, outcome: "taken-back", reason: error.message }
     }
     try {
-      await snapshots.finishRestore(journal, {
+      const { plan } = await snapshots.finishRestore(journal, {
         onApplied: async (outcome) => {
           refuseFailures(outcome)
           await moveHead(context, restore, checkpoint, lease)
         },
       })
-      return { restore, outcome: "finished", reason: "It was broken off in the middle." }
+      return { restore, outcome: "finished", reason: `It was broken off in the middle.${nameLeft(plan)}` }
     } catch (cause) {
       const error = toKeepupError(cause)
-      await snapshots.takeBackRestore(journal, refuseLeftovers)
+      const { plan } = await snapshots.takeBackRestore(journal, refuseLeftovers)
       await failRestore(context, restore, error, lease)
-      return { restore, outcome: "taken-back", reason: error.message }
+      return { restore, outcome: "taken-back", reason: `${error.message}${nameLeft(plan)}` }
     }
   })
+}
+
+/** What someone changed after the crash is theirs, and no longer what the restore was about. */
+function nameLeft({ changedMeanwhile }: RestoreOutcome["plan"]): string {
+  const [first] = changedMeanwhile
+  if (first === undefined) return ""
+  const others = changedMeanwhile.length > 1 ? ` and ${changedMeanwhile.length - 1} other(s)` : ""
+  return ` Changed since, and left as it is: ${first}${others}.`
 }

@@ -8,6 +8,7 @@ import {
   closeSync,
   fchmodSync,
   fsync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -20,7 +21,7 @@ import {
 import { promisify } from "node:util"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { type BytePath, displayPath, foldersAbove, parentOf } from "./byte-path.js"
-import { type FileStat, isSettled } from "./file-stat.js"
+import { encodeStat, type FileStat, isSettled } from "./file-stat.js"
 import { objectId } from "./git-objects.js"
 import { canHold, changeBeside, changeHeld, type HeldFiles, type NameChange } from "./held-files.js"
 import { moveAcross } from "./move-across.js"
@@ -83,7 +84,10 @@ export async function applyRestoreWork(
     onTouch?.()
     const touched = new Set<BytePath>()
     const change = canHold(writes.length + deletes.length) ? changeHeld(held) : changeBeside
-    await inPool(deletes, ({ path }) => remove(environment, path, touched, change))
+    await inPool(deletes, async ({ path }) => {
+      refuseSwapped(environment, path, seen)
+      await remove(environment, path, touched, change)
+    })
     step("restore:folders")
     removeEmptyFolders(
       environment,
@@ -93,7 +97,7 @@ export async function applyRestoreWork(
     )
     step("restore:rename")
     await inPool(writes, async (write, i) => {
-      const reason = await place(environment, `${stagingName}/${i}`, write.path, touched, change)
+      const reason = await place(environment, `${stagingName}/${i}`, write.path, touched, seen, change)
       if (reason !== undefined) failed.push({ path: displayPath(write.path), reason })
       if (i % 64 === 0) step("restore:renaming")
     })
@@ -159,11 +163,27 @@ function refuseChanged(
   seen: Seen,
 ): void {
   const found = environment.files.look(path)
-  if (found.kind === "absent" || found.kind === "folder") return
+  if (found.kind === "absent" || found.kind === "folder") {
+    seen.delete(path)
+    return
+  }
   const known = seen.get(path)
   const isKnown = known !== undefined && found.kind === "file" && found.stat === known.stat
-  const now = isKnown && isSettled(known.stat, known.seenAt) ? known : describe(environment, path)
+  const now = isKnown && isSettled(known.stat, known.seenAt) ? known : describe(environment, path, seen)
   if (before === undefined || now?.id !== before.id || now.mode !== before.mode) throw changed(path)
+}
+
+/**
+ * The same right before a name changes: among thousands of files, someone may have saved one since all of them were
+ * checked. Times alone may differ: files that share their content on disk change each other's.
+ */
+function refuseSwapped(environment: SnapshotEnvironment, path: BytePath, seen: Seen): void {
+  const stat = lstatSync(environment.files.resolve(path), { bigint: true, throwIfNoEntry: false })
+  if (stat === undefined || stat.isDirectory()) return
+  const known = seen.get(path)
+  if (known?.stat === encodeStat(stat)) return
+  const now = known && describe(environment, path)
+  if (known === undefined || now?.id !== known.id || now.mode !== known.mode) throw changed(path)
 }
 
 function changed(path: BytePath): KeepupError {
@@ -281,6 +301,7 @@ async function place(
   from: BytePath,
   to: BytePath,
   touched: Set<BytePath>,
+  seen: Seen,
   change: NameChange,
 ): Promise<string | undefined> {
   const { files } = environment
@@ -290,6 +311,7 @@ async function place(
     if (readdirSync(target).length > 0) return "blocked"
     rmdirSync(target)
   }
+  refuseSwapped(environment, to, seen)
   try {
     await change.move(files.resolve(from), target)
   } catch (error) {

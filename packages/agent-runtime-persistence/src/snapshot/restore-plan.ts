@@ -25,6 +25,8 @@ export interface RestoreWork extends RestorePlan {
   readonly deletes: readonly { readonly path: BytePath; readonly before: FileEntry }[]
   readonly makeFolders: readonly BytePath[]
   readonly removeFolders: readonly BytePath[]
+  /** Of a restore that was broken off: what someone changed since, which stays as it is. */
+  readonly changedMeanwhile: readonly string[]
 }
 
 export interface PlanOptions {
@@ -47,9 +49,9 @@ export async function planRestoreWork(environment: SnapshotEnvironment, options:
   const safety = await readSnapshotCommit(environment, options.safety)
   if (options.requirePaths === true) await refuseUnknown(environment, options.paths ?? [], [target, safety])
   const isNamed = createFilter(options.paths)
-  const allowed = options.between && (await listDifferences(environment, options.between, isNamed))
+  const between = options.between && (await listDifferences(environment, options.between, isNamed))
   const lookedAt = await listLookedAt(environment, target)
-  const isChosen = (path: BytePath) => (allowed?.has(path) ?? isNamed(path)) && lookedAt?.has(path) !== false
+  const isChosen = (path: BytePath) => (between?.paths.has(path) ?? isNamed(path)) && lookedAt?.has(path) !== false
   const notCaptured = new Map<BytePath, SkipReason>()
   for (const [path, reason] of [...target.skipped, ...safety.skipped]) {
     if (isChosen(path) || path === everything) notCaptured.set(path, reason)
@@ -62,9 +64,12 @@ export async function planRestoreWork(environment: SnapshotEnvironment, options:
   const changes = await compareTrees(reader, safety.tree, target.tree)
   const writes: RestoreWork["writes"][number][] = []
   let deletes: RestoreWork["deletes"][number][] = []
+  const changedMeanwhile: string[] = []
   for (const { path, before, after } of changes) {
     if (!isChosen(path) || isLeftAlone(path)) continue
-    if (after !== undefined) writes.push({ path, entry: after, before })
+    if (before !== undefined && between?.isOnEitherSide(path, before) === false)
+      changedMeanwhile.push(displayPath(path))
+    else if (after !== undefined) writes.push({ path, entry: after, before })
     else if (before !== undefined && mayDelete) deletes.push({ path, before })
   }
   if (changes.some(({ path }) => isRuleFile(path))) {
@@ -84,6 +89,7 @@ export async function planRestoreWork(environment: SnapshotEnvironment, options:
     deletes,
     makeFolders,
     removeFolders,
+    changedMeanwhile,
     write: writes.map(({ path }) => displayPath(path)),
     delete: deletes.map(({ path }) => displayPath(path)),
     untouched: inTarget - writes.length,
@@ -127,18 +133,26 @@ async function findStaying(
 
 /**
  * Files and empty folders that are not the same in two snapshots, and the folders above them: a restore that was broken
- * off may have made or emptied those.
+ * off may have made or emptied those. A file that is as on neither side is someone else's work since: no checkpoint
+ * holds it.
  */
 async function listDifferences(
   environment: SnapshotEnvironment,
   between: readonly [string, string],
   isNamed: (path: BytePath) => boolean,
-): Promise<Set<BytePath>> {
+) {
   const [a, b] = [await readSnapshotCommit(environment, between[0]), await readSnapshotCommit(environment, between[1])]
-  const paths = new Set((await compareTrees(environment.reader, a.tree, b.tree)).map((change) => change.path))
+  const changes = new Map((await compareTrees(environment.reader, a.tree, b.tree)).map((one) => [one.path, one]))
+  const paths = new Set(changes.keys())
   for (const folder of [...a.emptyFolders, ...b.emptyFolders]) paths.add(folder)
   const named = [...paths].filter(isNamed)
-  return new Set(named.flatMap((path) => [path, ...foldersAbove(path)]))
+  return {
+    paths: new Set(named.flatMap((path) => [path, ...foldersAbove(path)])),
+    isOnEitherSide(path: BytePath, { id, mode }: FileEntry): boolean {
+      const { before, after } = changes.get(path) ?? {}
+      return [before, after].some((one) => one?.id === id && one.mode === mode)
+    },
+  }
 }
 
 /** A path is chosen when it, or a folder above it, was named. Names may be given as they are shown. */

@@ -1,6 +1,6 @@
 /** A restore writes only what differs, deletes only what is held, and says what it would do before. */
 import { execFileSync } from "node:child_process"
-import { lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
+import { linkSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
@@ -110,6 +110,36 @@ it("refuses when a file changes between the safety snapshot and the write, and c
   expect(work.read("src/f0.txt")).toBe("written meanwhile")
   expect(meddling.listUnfinishedRestores()).toEqual([])
   expect(readdirSync(work.root).sort()).toEqual(["docs", "src"])
+})
+
+it.each([
+  ["a file to delete", "restore:delete", "new.txt"],
+  ["a file to write", "restore:rename", "src/f0.txt"],
+  ["a file that was not there", "restore:rename", "src/f1.txt"],
+])("overwrites nothing of %s that someone saves while the names already change", async (_, step, path) => {
+  const { commit } = await store.capture({ message: "1", checkpointId: "1" })
+  work.write("new.txt", "new")
+  work.write("src/f0.txt", "second")
+  work.remove("src/f1.txt")
+  const before = work.picture()
+  const meddling = await work.open({ onStep: (name) => name === step && work.write(path, "the work of an hour") })
+  await expect(meddling.restore(commit)).rejects.toMatchObject({ code: "CONFLICT", details: { path } })
+  expect(work.read(path)).toBe("the work of an hour")
+  const [journal] = store.listUnfinishedRestores()
+  const { plan } = await store.takeBackRestore(journal as never)
+  expect(plan.changedMeanwhile).toEqual([path])
+  expect(work.picture()).toEqual(new Map(before).set(path, "file - the work of an hour"))
+})
+
+it("restores files that share their content on disk", async () => {
+  work.write("src/twin.txt", "one")
+  linkSync(join(work.root, "src/twin.txt"), join(work.root, "src/twin2.txt"))
+  const { commit } = await store.capture({ message: "1", checkpointId: "1" })
+  const before = work.picture()
+  work.write("src/twin.txt", "two")
+  expect(work.read("src/twin2.txt")).toBe("two")
+  await store.restore(commit)
+  expect(work.picture()).toEqual(before)
 })
 
 it("reports what stands in the way and leaves it there", async () => {
