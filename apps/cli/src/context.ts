@@ -7,7 +7,7 @@ import type { GlobalFlags } from "./global-options.js"
 import type { Machine } from "./machine.js"
 import { makeFolder } from "./make-folder.js"
 import type { Progress } from "./output/progress.js"
-import { createStyles, type Styles } from "./output/text.js"
+import { colouredLines, createStyles, type Styles } from "./output/text.js"
 import type { HoldWords } from "./watch-interrupts.js"
 
 export interface Context {
@@ -62,7 +62,7 @@ export interface ContextParts {
 
 export function createContext(parts: ContextParts): Context {
   const { flags, machine, progress } = parts
-  const workspacePath = findWorkspace(flags, machine)
+  let workspacePath: string | undefined
   const styles = createStyles(wantsColour(flags, machine, machine.stdout.isTerminal))
   let runtime: Promise<Runtime> | undefined
 
@@ -77,14 +77,18 @@ export function createContext(parts: ContextParts): Context {
 
   function tell(text: string): void {
     progress.clear()
-    machine.stderr.write(`${text}\n`)
+    machine.stderr.write(`${colouredLines(text, styles)}\n`)
   }
 
   const context: Context = {
     commands: parts.commands,
     flags,
     machine,
-    workspacePath,
+    // looked for when it is needed: help is given in a folder that is gone, too
+    get workspacePath() {
+      workspacePath ??= findWorkspace(flags, machine)
+      return workspacePath
+    },
     stateDirectory: findStateFolder(flags, machine),
     styles,
     width: machine.stdout.columns ?? readColumns(machine),

@@ -43,9 +43,13 @@ export function unknownCommand(commands: readonly CommandEntry[], { words, rest 
   const wanted = rest.find((argument, index) => !argument.startsWith("-") && !takesValue(rest[index - 1] ?? ""))
   const known = commandsUnder(commands, words).map(({ name }) => name.split(" ")[words.length] as string)
   if (wanted === undefined) {
-    return new KeepupError("INVALID_INPUT", `Which ${words.join(" ")} command?`, {
-      hint: `There are: ${[...new Set(known)].join(", ")}. \`keepup help ${words.join(" ")}\` explains them.`,
-    })
+    return new KeepupError(
+      "INVALID_INPUT",
+      words.length === 0 ? "Which command?" : `Which ${words.join(" ")} command?`,
+      {
+        hint: `There are: ${[...new Set(known)].join(", ")}. \`${["keepup help", ...words].join(" ")}\` explains them.`,
+      },
+    )
   }
   const near = suggest(wanted, known)
   const whole = ["keepup", ...words].join(" ")

@@ -50,6 +50,10 @@ it("knows its version, and asks which command", async () => {
   expect((await machine.run("--version")).out).toMatch(/^\d+\.\d+\.\d+/)
   expect(JSON.parse((await machine.run("--json --version")).out)).toMatchObject({ ok: true })
   expect((await machine.run("config")).err).toContain("Which config command?")
+  expect((await machine.ask("--no-color", 2)).error).toMatchObject({
+    message: "Which command?",
+    hint: expect.stringContaining("`keepup help` explains them."),
+  })
 })
 
 it("tells that a session was found dead, once", async () => {
@@ -72,4 +76,32 @@ it("tells that a session was found dead, once", async () => {
 it("says that its folder can't be made, wherever that is", async () => {
   const { error } = await machine.ask("session list --state-dir /proc/keepup/here", 8)
   expect(error).toMatchObject({ code: "UNAVAILABLE", hint: expect.stringContaining("--state-dir") })
+})
+
+it("shows what a terminal would obey, in names of folders, files and commands, instead of handing it on", async () => {
+  const bad = "\u001b]0;x\u0007\u001b[31m"
+  const folder = `odd${bad}`
+  machine.write(`${folder}/a${bad}.txt`, "one\n")
+  const lines = [
+    ["checkpoint", "list"],
+    ["session", "new"],
+    ["checkpoint", "create", "--name", `n${bad}`],
+    ["init", "--project"],
+    ["handoff", "--path", `h${bad}.md`],
+    ["config", "set", "--project", "capture.include", `x${bad},y`],
+    ["config", "list"],
+    ["checkpoint", "restore", `no${bad}`],
+    ["run", "hi", "--script", `no${bad}`],
+    ["session", "import", `no${bad}`],
+    ["checkpoint", "list", `--no${bad}`],
+    ["session", "list", "--cwd", `no${bad}`],
+    [`no${bad}`],
+  ]
+  for (const words of lines) {
+    const { out, err } = await machine.run(words, { folder })
+    expect(
+      [...`${out}${err}`].filter((one) => one === "\u001b" || one === "\u0007"),
+      words.join(" "),
+    ).toEqual([])
+  }
 })

@@ -5,7 +5,7 @@ import { errorToJson, type KeepupError } from "@ku0/agent-runtime"
 import type { GlobalFlags } from "./global-options.js"
 import type { Machine } from "./machine.js"
 import { makeFolder } from "./make-folder.js"
-import { createStyles, wrap } from "./output/text.js"
+import { createStyles, manyLines, wrap } from "./output/text.js"
 import { dateTime, relativeTime } from "./output/time.js"
 import { version } from "./version.js"
 
@@ -48,10 +48,10 @@ function forPeople(error: KeepupError, { machine, hasColour }: ShowErrorOptions,
   const fit = (text: string) => text.split("\n").map((line) => (line.startsWith(" ") ? line : wrap(line, width)))
   return [
     ...fit(
-      `${styles.red(styles.bold(isStop ? "cancelled:" : "error:"))} ${withLocalTime(error, machine.clock.now())}` +
+      `${styles.red(styles.bold(isStop ? "cancelled:" : "error:"))} ${manyLines(withLocalTime(error, machine.clock.now()))}` +
         (isStop ? "" : ` ${styles.dim(`[${error.code}]`)}`),
     ),
-    ...fit(error.hint ?? "").filter((line) => line !== ""),
+    ...fit(manyLines(error.hint ?? "")).filter((line) => line !== ""),
     ...(log === undefined ? [] : [`More is in ${log}`]),
   ]
 }

@@ -153,4 +153,6 @@ it("says that the current folder is gone, and works where another one is named",
   })
   expect(JSON.parse(inGone("session list --json").out).error.code).toBe("INVALID_INPUT")
   expect(inGone(`session list --cwd ${place.workspace}`)).toMatchObject({ code: 0, err: "" })
+  expect(inGone("help checkpoint")).toMatchObject({ code: 0, err: "" })
+  expect(inGone("completion bash")).toMatchObject({ code: 0, err: "" })
 })

@@ -1,6 +1,7 @@
 /** `handoff`: what a person or an agent that takes over needs: the last checkpoints and how to go on. */
 import { fillHandoffPath, KeepupError, readHandoff, renderHandoff, writeHandoffSection } from "@ku0/agent-runtime"
 import type { Command } from "../command.js"
+import { oneLine } from "../output/text.js"
 import { getSession } from "../references.js"
 
 export const handoffCommand: Command = {
@@ -40,8 +41,8 @@ export const handoffCommand: Command = {
     if (warning !== undefined) context.warn(warning)
     context.answer({ sessionId: session.id, path, status, warning: warning ?? null }, () =>
       status === "left-alone"
-        ? `${path} was left alone.`
-        : `The handoff is in ${path}${status === "unchanged" ? ", unchanged" : ""}.`,
+        ? `${oneLine(path)} was left alone.`
+        : `The handoff is in ${oneLine(path)}${status === "unchanged" ? ", unchanged" : ""}.`,
     )
   },
 }

@@ -5,6 +5,7 @@ import { openSnapshotStore, placesIn, writeFileAtomic } from "@ku0/agent-runtime
 import type { Command } from "../command.js"
 import { ensureStateDirectory } from "../context.js"
 import { readJson, readSettings, workspaceFile } from "../open-workspace.js"
+import { oneLine } from "../output/text.js"
 import { toRefusal } from "../references.js"
 
 export const initCommand: Command = {
@@ -46,9 +47,9 @@ export const initCommand: Command = {
     const database = places.db.replace(/\/\/.*@/, "//")
     context.answer({ workspacePath, stateDirectory, db: database, storage: config.storage }, () =>
       [
-        `Ready: ${workspacePath}`,
-        `  database   ${database}`,
-        `  snapshots  ${join(stateDirectory, "snapshots")}`,
+        `Ready: ${oneLine(workspacePath)}`,
+        `  database   ${oneLine(database)}`,
+        `  snapshots  ${oneLine(join(stateDirectory, "snapshots"))}`,
         "Keep what is here now with: keepup checkpoint create",
       ].join("\n"),
     )

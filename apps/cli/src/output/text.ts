@@ -27,6 +27,8 @@ export function createStyles(isOn: boolean): Styles {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
 const colour = /\u001b\[[0-9;]*m/g
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the same
+const colourParts = /(\u001b\[[0-9;]*m)/
 
 /** Names and messages of others on one line, with what a terminal would obey made visible. */
 export function oneLine(text: string): string {
@@ -42,6 +44,15 @@ export function manyLines(text: string): string {
     .split(/\r?\n/)
     .map((line) => line.replace(/(?!\t)[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, showCode))
     .join("\n")
+}
+
+/** The same for text of ours that may be coloured. */
+export function colouredLines(text: string, { isOn }: Styles): string {
+  if (!isOn) return manyLines(text)
+  return text
+    .split(colourParts)
+    .map((part, at) => (at % 2 === 1 ? part : manyLines(part)))
+    .join("")
 }
 
 function showCode(character: string): string {

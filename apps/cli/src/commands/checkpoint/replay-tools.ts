@@ -25,9 +25,9 @@ export function toolsToJson({ isFaithful, calls, differences, skipped, files, wo
 
 export function renderTools({ calls, differences, skipped, files, workspaceChanges, to }: VerifiedReplay): string[] {
   const changes = [
-    ...files.changed.map((path) => `  differs  ${path}`),
-    ...files.added.map((path) => `  only now ${path}`),
-    ...files.missing.map((path) => `  missing  ${path}`),
+    ...files.changed.map((path) => `  differs  ${oneLine(path)}`),
+    ...files.added.map((path) => `  only now ${oneLine(path)}`),
+    ...files.missing.map((path) => `  missing  ${oneLine(path)}`),
   ]
   const end = to === undefined ? "No later checkpoint holds files to compare with." : ""
   return [
@@ -39,7 +39,7 @@ export function renderTools({ calls, differences, skipped, files, workspaceChang
     ]),
     ...changes,
     ...skipped.map(({ name, reason }) => `Not run: a call of ${name} ${reason}.`),
-    ...workspaceChanges.map((path) => `Changed in the workspace meanwhile: ${path}`),
+    ...workspaceChanges.map((path) => `Changed in the workspace meanwhile: ${oneLine(path)}`),
     ...(end === "" ? [] : [end]),
   ]
 }

@@ -43,5 +43,5 @@ function renderBlock([key = "", value = "", source = "", means = ""]: readonly s
 
 /** A value as `config set` takes it. */
 export function showValue(value: unknown): string {
-  return Array.isArray(value) ? value.join(",") : oneLine(String(value))
+  return oneLine(Array.isArray(value) ? value.join(",") : String(value))
 }

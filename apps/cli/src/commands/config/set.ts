@@ -4,6 +4,7 @@ import { dirname } from "node:path"
 import { KeepupError, parseConfigValue, writeFileAtomic } from "@ku0/agent-runtime"
 import type { Command } from "../../command.js"
 import { readJson, userFile, workspaceFile } from "../../open-workspace.js"
+import { oneLine } from "../../output/text.js"
 import { showValue } from "./list.js"
 
 export const setCommand: Command = {
@@ -39,7 +40,9 @@ export const setCommand: Command = {
     mkdirSync(dirname(file), { recursive: true })
     await writeFileAtomic(file, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o644 })
     context.answer({ key, value: value ?? null, file }, () =>
-      isUnset ? `${key} is no longer set in ${file}.` : `${key} is now ${showValue(value)}, in ${file}.`,
+      isUnset
+        ? `${key} is no longer set in ${oneLine(file)}.`
+        : `${key} is now ${showValue(value)}, in ${oneLine(file)}.`,
     )
   },
 }

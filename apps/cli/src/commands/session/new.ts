@@ -25,7 +25,7 @@ export const newCommand: Command = {
     })
     context.answer(
       { session: sessionToJson(session) },
-      () => `Session ${shortId(session.id)} "${oneLine(session.name)}" started in ${session.workspacePath}.`,
+      () => `Session ${shortId(session.id)} "${oneLine(session.name)}" started in ${oneLine(session.workspacePath)}.`,
     )
   },
 }
