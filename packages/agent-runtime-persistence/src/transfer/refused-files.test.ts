@@ -20,16 +20,16 @@ const exported = () => folder.file("session.keepup")
 const importHere = (path = exported()) =>
   importSession(to, { path, workspacePath: to.workspace, workFolder: join(to.stateDirectory, "work") })
 
-/** Everything the target keeps: rows of every table, files of its state, refs. */
-async function footprint(): Promise<unknown> {
+/** Everything a target keeps: rows of every table, files of its state, refs. */
+async function footprint(target = to): Promise<unknown> {
   const tables = ["sessions", "entries", "session_checkpoints", "session_logs", "artifacts", "blobs"]
   const rows: Record<string, number> = {}
   for (const table of tables) {
-    rows[table] = Number((await to.store.context.driver.get(`SELECT COUNT(*) AS n FROM ${table}`))?.["n"])
+    rows[table] = Number((await target.store.context.driver.get(`SELECT COUNT(*) AS n FROM ${table}`))?.["n"])
   }
-  const snapshots = await to.snapshots(to.workspace)
+  const snapshots = await target.snapshots(target.workspace)
   const packs = readdirSync(join(snapshots.directory, "objects/pack"))
-  const work = join(to.stateDirectory, "work")
+  const work = join(target.stateDirectory, "work")
   return { rows, packs, refs: [...snapshots.listCheckpoints()], work: existsSync(work) ? readdirSync(work) : [] }
 }
 
@@ -239,7 +239,7 @@ describe("a file that is refused", () => {
   )
 
   it("is unpacked in a folder of its own, and what a killed import left there a day ago goes", async () => {
-    const work = folder.file("work")
+    const work = folder.file("left")
     for (const name of ["import-old", "import-young", "other"]) mkdirSync(join(work, name), { recursive: true })
     const before = new Date(Date.now() - 25 * 3_600_000)
     for (const name of ["import-old", "other"]) utimesSync(join(work, name), before, before)
@@ -250,12 +250,16 @@ describe("a file that is refused", () => {
   })
 
   it("leaves nothing behind when the database fails at the end", async () => {
-    const { driver } = to.store.context
-    await driver.run("CREATE TRIGGER broken BEFORE INSERT ON session_logs BEGIN SELECT RAISE(ABORT, 'no'); END")
-    await expect(importHere()).rejects.toThrow(/no/)
-    await collectGarbage(to.store.context, { olderThanMs: -1 }) // values others could have come to need are left to it
-    const after = (await footprint()) as { rows: object; refs: unknown[]; work: unknown[] }
+    const fixture = await openFixture()
+    const { context } = fixture.store
+    await context.driver.run("CREATE TRIGGER broken BEFORE INSERT ON session_logs BEGIN SELECT RAISE(ABORT, 'no'); END")
+    const workFolder = join(fixture.stateDirectory, "work")
+    const importing = importSession(fixture, { path: exported(), workspacePath: fixture.workspace, workFolder })
+    await expect(importing).rejects.toThrow(/no/)
+    await collectGarbage(context, { olderThanMs: -1 }) // values others could have come to need are left to it
+    const after = (await footprint(fixture)) as { rows: object; refs: unknown[]; work: unknown[] }
     expect(after).toMatchObject({ rows: (before as typeof after).rows, refs: [], work: [] })
+    await fixture.close()
   })
 })
 
