@@ -2,7 +2,7 @@
 import { fstatSync, writeSync } from "node:fs"
 import { homedir } from "node:os"
 import { isatty } from "node:tty"
-import { KeepupError } from "@ku0/agent-runtime"
+import { errorCodes, KeepupError } from "@ku0/agent-runtime"
 
 export interface OutputStream {
   readonly isTerminal: boolean
@@ -98,7 +98,7 @@ function toOutput(fd: 1 | 2, open: () => NodeJS.WriteStream): OutputStream & { i
   const stream = () => {
     if (opened !== undefined) return opened
     opened = open()
-    opened.on("error", leave)
+    opened.on("error", (error) => giveUp(fd, error))
     return opened
   }
   return {
@@ -116,21 +116,33 @@ function toOutput(fd: 1 | 2, open: () => NodeJS.WriteStream): OutputStream & { i
 }
 
 /** Into a pipe or a file without a stream; what a full pipe does not take now is left to one. */
-function writeAll(fd: number, bytes: Buffer, stream: () => NodeJS.WriteStream): void {
+function writeAll(fd: 1 | 2, bytes: Buffer, stream: () => NodeJS.WriteStream): void {
   for (let done = 0; done < bytes.length; ) {
     try {
       done += writeSync(fd, bytes, done)
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") leave(error as NodeJS.ErrnoException)
-      stream().write(bytes.subarray(done))
+      const { code } = error as NodeJS.ErrnoException
+      if (code === "EAGAIN") stream().write(bytes.subarray(done))
+      else giveUp(fd, error as NodeJS.ErrnoException)
       return
     }
   }
 }
 
-/** Whoever reads our output may go away (`| head`): then there is nobody left to tell anything. */
-function leave({ code }: NodeJS.ErrnoException): never {
-  process.exit(code === "EPIPE" ? 0 : 1)
+/**
+ * Whoever reads our output may go away (`| head`): then there is nobody left to tell anything. A command whose remarks
+ * nobody hears goes on all the same: its exit code says how it ended.
+ */
+function giveUp(fd: 1 | 2, { code, message }: NodeJS.ErrnoException): void {
+  if (fd === 2) return
+  if (code === "EPIPE") process.exit(0)
+  const lost = "What was done is kept; only the answer could not be written."
+  writeAll(
+    2,
+    Buffer.from(`error: Standard output can't be written (${message}). [UNAVAILABLE]\n${lost}\n`),
+    () => process.stderr,
+  )
+  process.exit(errorCodes.UNAVAILABLE.exit)
 }
 
 /** `isatty` brings half of Node's network along: most of what is no terminal can be told without it. */

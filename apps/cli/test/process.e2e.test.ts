@@ -80,6 +80,31 @@ it("ends quietly when its reader goes away", () => {
   expect(stderr).toBe("")
 })
 
+it("says that its answer could not be written, and keeps what was done", () => {
+  const into = (redirection: string, words: string) => {
+    const shell = `"${process.execPath}" "${program}" ${words} ${redirection}`
+    const options = { cwd: place.workspace, env: place.environment, encoding: "utf8" as const, input: "" }
+    const { status, stdout, stderr } = spawnSync("bash", ["-c", shell], options)
+    return { code: status, out: stdout, err: stderr }
+  }
+  place.run("session", "new")
+  const { code, err } = into(">/dev/full", "checkpoint create --name kept")
+  expect(code).toBe(8)
+  expect(err).toMatch(
+    /^error: Standard output can't be written \(ENOSPC: .*\)\. \[UNAVAILABLE\]\nWhat was done is kept; /,
+  )
+  expect(place.ask("checkpoint", "show", "kept").checkpoint.number).toBe(1)
+  expect(into("2>/dev/full", "checkpoint show 99")).toEqual({ code: 3, out: "", err: "" })
+})
+
+it("goes on when nobody hears its remarks, and ends as it should", () => {
+  const keepup = `"${process.execPath}" "${program}"`
+  const shell = `exec 4> >(exec true); wait $!; ${keepup} checkpoint create 2>&4; ${keepup} checkpoint show 99 2>&4; echo "ended $?"`
+  const options = { cwd: place.workspace, env: place.environment, encoding: "utf8" as const, input: "" }
+  const { stdout } = spawnSync("bash", ["-c", shell], options)
+  expect(stdout).toMatch(/^Checkpoint #1 created[\s\S]*\nended 3\n$/)
+})
+
 it("writes all it has to say before it ends, also into a pipe that takes little at a time", () => {
   const lines = Array.from({ length: 60_000 }, (_, i) => `line ${i} of a file that no pipe holds at once\n`)
   place.run("checkpoint", "create")
