@@ -12,7 +12,7 @@ import {
 import type { SqlRunner } from "../store/sql-driver.js"
 import type { StoreContext } from "../store/store-context.js"
 import { running } from "./check-lease.js"
-import { heartbeatMs, isHeld, type LeaseRow, lifetimeMs, sharedNow, toLeaseRow } from "./lease-row.js"
+import { heartbeatMs, isHeld, type LeaseRow, leaseName, lifetimeMs, sharedNow, toLeaseRow } from "./lease-row.js"
 import { ownProcess } from "./process-identity.js"
 
 export interface OpenLeaseStore extends LeaseStore {
@@ -32,6 +32,7 @@ export interface LeasesTogether {
 /** After a power cut no holder is alive on this machine. What it writes under a lease takes the lease to disk with it. */
 const gone = { durable: false }
 const resourceShape = /^(session|workspace):./s
+const workspaces = leaseName("workspace", "")
 
 export function createLeaseStore(context: StoreContext): OpenLeaseStore {
   const { driver } = context
@@ -74,12 +75,25 @@ export function createLeaseStore(context: StoreContext): OpenLeaseStore {
     )
     const current = await lockRow(tx, resource)
     if (await isHeld(current, now, context.host)) throw running(current, refusal)
+    for (const other of await listOverlapping(tx, resource)) {
+      if (await isHeld(other, now, context.host)) throw running(other, refusal)
+    }
     await tx.run(
       `UPDATE leases SET number = number + 1, holder_id = ?, host = ?, pid = ?, process_start = ?, purpose = ?,
        acquired_at = ?, renewed_at = ? WHERE resource = ?`,
       [context.ids.next(), context.host, self.pid, self.start, purpose, now, now, resource],
     )
     return await lockRow(tx, resource)
+  }
+
+  /** Of a workspace: the leases on folders inside it and around it, whose files are its own too. */
+  async function listOverlapping(tx: SqlRunner, resource: string): Promise<LeaseRow[]> {
+    if (!resource.startsWith(workspaces)) return []
+    const rows = await tx.all("SELECT * FROM leases WHERE holder_id IS NOT NULL AND resource LIKE ?", [
+      `${workspaces}%`,
+    ])
+    const isInside = (inner: string, outer: string) => inner.startsWith(`${outer}/`)
+    return rows.map(toLeaseRow).filter((row) => isInside(row.resource, resource) || isInside(resource, row.resource))
   }
 
   async function giveBack(leases: readonly OpenLease[]): Promise<void> {

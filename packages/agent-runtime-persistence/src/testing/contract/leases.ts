@@ -56,6 +56,17 @@ export function describeLeases(fixture: StoreFixture): void {
       await expectCode(store.leases.take("workspace:/w", { purpose: "run" }), "SESSION_RUNNING")
     })
 
+    it("refuses a workspace while one inside it or around it is held: they share their files", async () => {
+      const store = await fixture.open()
+      const inner = await store.leases.take("workspace:/w/packages/a", { purpose: "run" })
+      await store.leases.take("workspace:/w/packages/ab", { purpose: "run" })
+      for (const path of ["/w/packages/a/src", "/w/packages", "/w"]) {
+        await expectCode(store.leases.take(`workspace:${path}`, { purpose: "restore" }), "SESSION_RUNNING", /run \(pid/)
+      }
+      await inner.release()
+      await store.leases.take("workspace:/w/packages/a/src", { purpose: "run" })
+    })
+
     it("refuses the writes of those without the lease", async () => {
       const store = await fixture.open()
       const { id } = await createSession(store)
