@@ -60,6 +60,34 @@ it("runs a prompt to its end, with every step in the log and a checkpoint of the
   expect(await runtime.store.leases.find(`workspace:${runtime.workspacePath}`)).toBeUndefined()
 })
 
+it("can be taken back to what someone changed by hand before the run, however long that took", async () => {
+  const turns = Array.from({ length: 14 }, (_, i) => ({
+    toolCalls: [{ name: "write_file", arguments: { path: "b.txt", content: `${i}` } }],
+  }))
+  const { session } = await runSession(runtime, { model: model({ content: "Nothing to do." }), prompt: "look" })
+  const { checkpointCount } = session
+  await runSession(runtime, {
+    sessionId: session.id,
+    model: model({ content: "Still nothing." }),
+    prompt: "look again",
+  })
+  const before = await runtime.store.checkpoints.list(session.id)
+  expect(before.filter(({ trigger }) => trigger === "session.started")).toHaveLength(1)
+  expect(checkpointCount).toBeGreaterThan(0)
+  writeFileSync(join(root, "workspace/a.txt"), "the work of an hour")
+  const command = { name: "run_command", arguments: { command: "rm a.txt" } }
+  await runSession(runtime, {
+    sessionId: session.id,
+    model: model({ toolCalls: [command] }, ...turns, { content: "Done." }),
+    prompt: "go",
+  })
+  const kept = (await runtime.store.checkpoints.list(session.id)).find(
+    ({ note }) => note === "The files before the run",
+  )
+  await restoreCheckpoint(runtime, { checkpoint: kept as Checkpoint, mode: "files" })
+  expect(read("a.txt")).toBe("the work of an hour")
+})
+
 it("can be taken back to before the agent's first change", async () => {
   writeFileSync(join(root, "workspace/a.txt"), "as it was")
   const write = { toolCalls: [{ name: "write_file", arguments: { path: "a.txt", content: "as the agent has it" } }] }
@@ -77,7 +105,8 @@ it("can be taken back to before the agent's first change", async () => {
   expect(read("a.txt")).toBe("as it was")
   await runSession(runtime, { sessionId: session.id, model: model({ content: "Hi." }), prompt: "again" })
   const triggers = (await runtime.store.checkpoints.list(session.id)).map(({ trigger }) => trigger)
-  expect(triggers.filter((trigger) => trigger === "session.started")).toHaveLength(1)
+  // the restored files are others than those of the newest checkpoint, the restore's own
+  expect(triggers.filter((trigger) => trigger === "session.started")).toHaveLength(2)
 })
 
 it("goes on in the same session, remembers its files, and refuses a stale edit", async () => {

@@ -101,10 +101,14 @@ export async function runSession(runtime: Runtime, options: RunSessionOptions): 
   }
 }
 
-/** What was there before the agent's first change can be had back. A child has the checkpoint its parent took for it. */
-async function keepBeginning(held: HeldSession, session: Session, { spawnedBy }: RunSessionOptions): Promise<void> {
-  if (session.checkpointCount > 0 || spawnedBy !== undefined) return
-  await held.checkpoints.take("session.started").catch(() => undefined) // the service has told the user
+/**
+ * What was there before the agent's first change can be had back, also what someone changed by hand since the last run.
+ * A child has the checkpoint its parent took for it, and a restore has its own.
+ */
+async function keepBeginning(held: HeldSession, session: Session, options: RunSessionOptions): Promise<void> {
+  if (options.spawnedBy !== undefined || options.from !== undefined) return
+  const more = session.checkpointCount > 0 ? { onlyForFiles: true, note: "The files before the run" } : {}
+  await held.checkpoints.take("session.started", more).catch(() => undefined) // the service has told the user
 }
 
 async function runLoop(

@@ -67,6 +67,8 @@ export interface TakeCheckpointOptions {
   readonly alongside?: (tx: SqlRunner) => Promise<void>
   /** False: take none if neither the log nor the files changed since the newest one. */
   readonly allowEmpty?: boolean
+  /** True: take none if the files are those of the session's newest one, whatever was said since. */
+  readonly onlyForFiles?: boolean
   /** Stops it as long as files are read: no checkpoint is taken, and its reason is thrown. */
   readonly signal?: AbortSignal
 }
@@ -101,13 +103,12 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
   const lastGit = new Map<string, { signature: string; commit: string; facts: GitFacts | null }>()
   const toldUnreadable = new Set<string>()
 
-  /** `undefined` only if nothing changed and `allowEmpty` is false. */
+  /** `undefined` only if nothing changed, and that was asked for. */
   async function take(request: TakeCheckpointOptions): Promise<Checkpoint | undefined> {
     if (request.name !== undefined) parseNewName(request.name) // before the files are read for nothing
     const session = await store.sessions.get(request.sessionId)
     const id = request.id ?? (store.context.ids.next() as CheckpointId)
-    const since =
-      request.allowEmpty === false && !(await hasNews(request)) ? await findUnchangedSince(session) : undefined
+    const since = await findSince(session, request)
     const [files, git] = await captureAll(session, id, request, since)
     if (files === "unchanged") return undefined
     const { snapshot, error } = files
@@ -116,7 +117,7 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
     // Time ran out once more, and there was nothing to see that the newest one does not say.
     if (snapshot != null && snapshot.commit === since?.snapshot?.commit) return undefined
     const problem = error?.message ?? (snapshot && describeGap(snapshot, toldUnreadable)) ?? git.error?.message
-    const { allowEmpty: _, git: __, signal: ___, ...record } = request
+    const { allowEmpty: _, onlyForFiles: __, git: ___, signal: ____, ...record } = request
     const checkpoint = await store.checkpoints.create({
       ...record,
       id,
@@ -223,6 +224,13 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
     if (Object.keys(state).length === 0) return false
     const keys = await store.state.keys(await store.log.head(sessionId))
     return (await prepareState(state)).some(({ key, blob }) => keys[key] !== blob?.hash)
+  }
+
+  /** The checkpoint that would do as well, if the files are still its own. */
+  async function findSince(session: Session, request: TakeCheckpointOptions): Promise<Checkpoint | undefined> {
+    const { allowEmpty = true, onlyForFiles = false } = request
+    if (onlyForFiles) return (await store.checkpoints.list(session.id, { limit: 1 }))[0]
+    return allowEmpty || (await hasNews(request)) ? undefined : await findUnchangedSince(session)
   }
 
   /** The newest checkpoint, if nothing but checkpoints happened in the session since. */

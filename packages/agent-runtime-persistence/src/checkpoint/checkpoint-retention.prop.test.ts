@@ -49,7 +49,7 @@ function mustStay(one: Checkpoint, all: readonly Checkpoint[], branchPoints: Rea
     branchPoints.has(one.id) ||
     one.number === Math.min(...numbers) ||
     one.number === Math.max(...numbers) ||
-    (one.trigger === "before-restore" && now - one.createdAt < 7 * day)
+    (["before-restore", "session.started"].includes(one.trigger) && now - one.createdAt < 7 * day)
   )
 }
 

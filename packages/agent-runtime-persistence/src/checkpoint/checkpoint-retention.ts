@@ -1,6 +1,7 @@
 /**
  * Which checkpoints may go. Pure. Never one that is pinned, named, taken by hand, a branch point, a session's first or
- * newest, or the safety of a restore younger than seven days; and never the log.
+ * newest, or younger than seven days and what someone had made before a restore or before the agent began; and never
+ * the log.
  */
 import type { Checkpoint } from "@ku0/agent-runtime-core"
 
@@ -54,5 +55,6 @@ function isSamePlace(one: Checkpoint, next: Checkpoint | undefined): boolean {
 function isProtected(checkpoint: Checkpoint, facts: { now: number; branchPoints: ReadonlySet<string> }): boolean {
   const { id, pinned, name, trigger, createdAt } = checkpoint
   if (pinned || name !== null || trigger === "manual" || facts.branchPoints.has(id)) return true
-  return trigger === "before-restore" && facts.now - createdAt < safetyMs
+  const isSafety = trigger === "before-restore" || trigger === "session.started"
+  return isSafety && facts.now - createdAt < safetyMs
 }

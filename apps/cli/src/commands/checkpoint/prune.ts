@@ -9,7 +9,7 @@ export const pruneCommand: Command = {
   summary: "remove automatic checkpoints beyond what retention keeps",
   description: [
     "Never removed: pinned, named and manual checkpoints, branch points, a session's first and newest one, and what a " +
-      "restore kept in the last 7 days. The conversation stays whole in any case.",
+      "restore or a run found there in the last 7 days. The conversation stays whole in any case.",
   ],
   options: [
     {
