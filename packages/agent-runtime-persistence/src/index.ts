@@ -18,6 +18,7 @@ export {
   createArtifactRegistry,
 } from "./artifact/artifact-registry.js"
 export type { ArtifactPayload, DefaultArtifactType } from "./artifact/artifact-types.js"
+export { fromFileError } from "./artifact/file-error.js"
 export {
   type CreateImageArtifactStoreOptions,
   createImageArtifactStore,

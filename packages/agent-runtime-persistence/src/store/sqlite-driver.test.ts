@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
@@ -39,4 +39,12 @@ it("waits for the disk again after one that failed", async () => {
   }
   await expect(driver.transaction("x", fail, { durable: false })).rejects.toThrow("not this time")
   expect(await driver.transaction("x", add("a"))).toEqual(full)
+})
+
+it("makes the folders of a database, and comes back where none can be made", async () => {
+  const options = { busyTimeoutMs: 1_000, onStep: () => undefined }
+  const deep = openSqliteDriver({ path: join(folder, "b/c/d.db"), ...options })
+  await deep.close()
+  expect(statSync(join(folder, "b/c")).mode & 0o777).toBe(0o700)
+  expect(() => openSqliteDriver({ path: "/proc/no/such/d.db", ...options })).toThrow("/proc/no/such/d.db can't be made")
 })

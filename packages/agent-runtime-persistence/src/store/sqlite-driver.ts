@@ -174,6 +174,17 @@ function findLinkTarget(path: string): string | undefined {
 }
 
 /** Makes the folder and the file with modes only their owner can read, before SQLite would make them with others. */
+/** One by one: where no folder can be made, such as under /proc, Node's recursive way never comes back. */
+function makeMissing(folder: string): void {
+  if (existsSync(folder)) return
+  makeMissing(dirname(folder))
+  try {
+    mkdirSync(folder, 0o700)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error // else another process was faster
+  }
+}
+
 function prepareFile(path: string): void {
   // looked at in this order: whoever makes the file right now fills it before its log
   if (sizeOf(`${path}-wal`) > 0 && sizeOf(path) === 0) {
@@ -188,7 +199,7 @@ function prepareFile(path: string): void {
   try {
     if (existsSync(path)) closeSync(openSync(path, "a"))
     else {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+      makeMissing(dirname(path))
       closeSync(openSync(path, "a", 0o600))
     }
   } catch (error) {
