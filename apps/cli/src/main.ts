@@ -1,5 +1,5 @@
 /** Arguments → command → exit code. The one place that prints an error. */
-import { type ErrorCode, errorCodes, type Runtime, toKeepupError } from "@ku0/agent-runtime"
+import { type ErrorCode, errorCodes, isKeepupError, type Runtime } from "@ku0/agent-runtime"
 import type { Command } from "./command.js"
 import { commandsUnder } from "./command-entry.js"
 import { commands } from "./commands.js"
@@ -32,7 +32,7 @@ export async function main(argv: readonly string[], machine: Machine): Promise<n
     const ended = await runCommand(command, parsed, machine)
     return ended === undefined ? 0 : errorCodes[ended].exit
   } catch (thrown) {
-    const error = toKeepupError(thrown)
+    const error = isKeepupError(thrown) ? thrown : (await import("./explain-failure.js")).explainFailure(thrown)
     showError(error, {
       flags,
       machine,

@@ -2,9 +2,11 @@
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import {
+  isKeepupError,
   KeepupError,
   openRuntime,
   type RecoverResult,
+  type ResolveConfigOptions,
   type ResolvedConfig,
   type Runtime,
   resolveConfig,
@@ -39,11 +41,34 @@ export async function openWorkspace(
 }
 
 export function readSettings(context: Context): ResolvedConfig {
-  return resolveConfig({
-    environment: context.machine.environment,
-    workspaceFile: readJson(workspaceFile(context.workspacePath)),
-    userFile: readJson(userFile(context.machine)),
-  })
+  const { environment } = context.machine
+  const files = { workspaceFile: workspaceFile(context.workspacePath), userFile: userFile(context.machine) }
+  const parts = {
+    environment,
+    workspaceFile: readJson(files.workspaceFile),
+    userFile: readJson(files.userFile),
+  }
+  try {
+    return resolveConfig(parts)
+  } catch (error) {
+    for (const name of ["workspaceFile", "userFile"] as const) tellFile(files[name], { [name]: parts[name] })
+    throw error
+  }
+}
+
+/** Throws what is wrong with one file, and names it: whoever reads that is in the middle of something else. */
+function tellFile(path: string, options: ResolveConfigOptions): void {
+  try {
+    resolveConfig(options)
+  } catch (cause) {
+    if (!isKeepupError(cause)) throw cause
+    const hint =
+      "Mend that file, or take a setting out with `keepup config set --unset KEY`, in a workspace with --project."
+    throw new KeepupError(cause.code, `In ${path}: ${cause.message}`, {
+      cause,
+      hint: cause.hint === undefined ? hint : `${cause.hint}\n${hint}`,
+    })
+  }
 }
 
 export function workspaceFile(workspacePath: string): string {

@@ -135,7 +135,7 @@ function flatten(file: unknown, what: string): Map<string, unknown> {
     }
   }
   if (typeof file !== "object" || Array.isArray(file))
-    throw new KeepupError("INVALID_INPUT", `In ${what} must be an object.`)
+    throw new KeepupError("INVALID_INPUT", `What is in ${what} must be an object.`)
   walk(file, "")
   for (const key of flat.keys()) parseConfigValue(key, flat.get(key))
   return flat

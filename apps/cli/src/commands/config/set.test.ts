@@ -27,3 +27,29 @@ it("refuses what is no value, and says what would be", async () => {
   expect((await machine.ask("config set approval", 2)).error.message).toBe("Give a value, or --unset.")
   expect((await machine.ask("config set nothing 1", 2)).error.code).toBe("INVALID_INPUT")
 })
+
+it("takes any setting back, also one that nobody knows any more", async () => {
+  machine.write(".keepup/config.json", '{"approval":"auto","oldKey":3,"checkpoint":{"older":1}}')
+  const { error } = await machine.ask("session list", 2)
+  expect(error.message).toBe(`In ${machine.workspace}/.keepup/config.json: There is no setting "oldKey".`)
+  expect(error.hint).toContain("config set --unset KEY")
+  for (const key of ["approval", "oldKey", "checkpoint.older"]) {
+    expect((await machine.run(["config", "set", "--project", "--unset", key])).code, key).toBe(0)
+  }
+  expect(JSON.parse(machine.read(".keepup/config.json"))).toEqual({})
+  expect((await machine.ask("config set --unset nothing", 2)).error.message).toBe('There is no setting "nothing".')
+})
+
+it("says which of the user's settings is wrong", async () => {
+  machine.write("../home/.config/keepup/config.json", '{"approval":"maybe"}')
+  const { error } = await machine.ask("session list", 2)
+  expect(error.message).toMatch(/^In .*\/home\/\.config\/keepup\/config\.json: "maybe" is not a value for approval /)
+})
+
+it("says that the folder of the settings can't be made, and comes back", async () => {
+  const { code, err } = await machine.run("config set approval auto", {
+    environment: { XDG_CONFIG_HOME: "/proc/no/such" },
+  })
+  expect(code).not.toBe(0)
+  expect(err).toContain("/proc/no")
+})

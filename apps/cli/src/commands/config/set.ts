@@ -1,8 +1,8 @@
 /** `config set`: changes a setting of the user, or of the workspace. */
-import { mkdirSync } from "node:fs"
 import { dirname } from "node:path"
-import { KeepupError, parseConfigValue, writeFileAtomic } from "@ku0/agent-runtime"
+import { configKeys, KeepupError, parseConfigValue, writeFileAtomic } from "@ku0/agent-runtime"
 import type { Command } from "../../command.js"
+import { makeFolder } from "../../make-folder.js"
 import { readJson, userFile, workspaceFile } from "../../open-workspace.js"
 import { oneLine } from "../../output/text.js"
 import { showValue } from "./list.js"
@@ -32,12 +32,13 @@ export const setCommand: Command = {
       })
     }
     const value = isUnset ? undefined : parseConfigValue(key, text)
-    if (isUnset) parseConfigValue(key, "0") // a key that is not there is a slip
     const file = input.flag("project") ? workspaceFile(context.workspacePath) : userFile(context.machine)
     const settings = flatten(readJson(file))
+    // a key that nobody knows is a slip, unless it stands there: then this is the way to be rid of it
+    if (isUnset && !isSetting(key) && !Object.hasOwn(settings, key)) parseConfigValue(key, undefined)
     if (isUnset) delete settings[key]
     else settings[key] = value
-    mkdirSync(dirname(file), { recursive: true })
+    makeFolder(dirname(file), 0o755)
     await writeFileAtomic(file, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o644 })
     context.answer({ key, value: value ?? null, file }, () =>
       isUnset
@@ -45,6 +46,10 @@ export const setCommand: Command = {
         : `${key} is now ${showValue(value)}, in ${oneLine(file)}.`,
     )
   },
+}
+
+function isSetting(key: string): boolean {
+  return (configKeys as readonly string[]).includes(key)
 }
 
 /** Settings written as objects in objects become keys with dots. */

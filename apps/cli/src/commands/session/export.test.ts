@@ -39,3 +39,16 @@ it("refuses a folder, one that is not there, and leaves what is in the way", asy
   }
   expect(readdirSync(machine.root).filter((name) => name.includes("tmp") || name === "none")).toEqual([])
 })
+
+it("says why a file can't be written", async () => {
+  await machine.run("session new")
+  machine.write("file", "x")
+  for (const format of ["keepup", "md", "json"]) {
+    const to = (path: string, code: number) =>
+      machine.ask(["session", "export", "latest", path, "--format", format], code)
+    expect((await to("file/inside", 2)).error.code, format).toBe("INVALID_INPUT")
+    expect((await to("/proc/inside", 3)).error.message, format).toBe(
+      "Can't write /proc/inside: it is not there (ENOENT).",
+    )
+  }
+})

@@ -1,10 +1,10 @@
 /** `session export`: a session with everything that belongs to it in one file, or as a text to read. */
 import { randomBytes } from "node:crypto"
-import { createWriteStream, existsSync, renameSync, rmSync, statSync } from "node:fs"
+import { createWriteStream, existsSync, renameSync, rmSync, type Stats, statSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
-import { exportSession, KeepupError, renderMarkdown, shortId, streamExport } from "@ku0/agent-runtime"
+import { exportSession, fromFileError, KeepupError, renderMarkdown, shortId, streamExport } from "@ku0/agent-runtime"
 import type { Command } from "../../command.js"
 import { bytes, oneLine, plural } from "../../output/text.js"
 import { getSession } from "../../references.js"
@@ -80,7 +80,7 @@ export const exportCommand: Command = {
 }
 
 function refuseTaken(path: string, isForced: boolean): void {
-  const there = statSync(path, { throwIfNoEntry: false })
+  const there = lookAt(path)
   if (there?.isDirectory()) {
     throw new KeepupError("INVALID_INPUT", `${path} is a folder.`, { hint: "Name the file to write." })
   }
@@ -90,6 +90,14 @@ function refuseTaken(path: string, isForced: boolean): void {
   const folder = dirname(path)
   if (existsSync(folder)) return
   throw new KeepupError("NOT_FOUND", `There is no folder ${folder}.`, { hint: "Make it first, or name another." })
+}
+
+function lookAt(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    throw fromFileError(error, `write ${path}`)
+  }
 }
 
 function stopped(path: string) {
@@ -104,6 +112,6 @@ async function writeWhole(path: string, parts: AsyncIterable<string | Buffer>, s
     renameSync(temporary, path)
   } catch (error) {
     rmSync(temporary, { force: true })
-    throw error
+    throw fromFileError(error, `write ${path}`)
   }
 }
