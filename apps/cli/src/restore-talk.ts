@@ -62,7 +62,16 @@ export function renderRestored(
   ]
   const files = done.length === 0 ? "no file changes" : done.join(", ")
   const kept = safety === undefined ? "" : ` Before it is kept as #${safety.number}.`
-  return `Restored #${checkpoint.number} ${describe(checkpoint)}: ${files}.${kept}\nTake it back with: ${undo}`
+  const left = listLeft(plan)
+  return `Restored #${checkpoint.number} ${describe(checkpoint)}: ${files}.${kept}${left}\nTake it back with: ${undo}`
+}
+
+/** What is in the way of a file that the checkpoint holds would be silence otherwise. */
+function listLeft({ notCaptured }: RestorePlan): string {
+  if (notCaptured.length === 0) return ""
+  const named = notCaptured.slice(0, 3).map(({ path, reason }) => `${oneLine(path)} (${reason})`)
+  const more = notCaptured.length > named.length ? `, … and ${thousands(notCaptured.length - named.length)} more` : ""
+  return `\nLeft alone, because it was never captured: ${named.join(", ")}${more}.`
 }
 
 function listPaths(paths: readonly string[], mark: string, width: number): string[] {

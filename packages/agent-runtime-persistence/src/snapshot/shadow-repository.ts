@@ -139,7 +139,10 @@ function findWorkspace(path: string): string {
   try {
     return realpathSync(path)
   } catch (cause) {
-    throw new KeepupError("NOT_FOUND", `There is no workspace at ${path}.`, { cause })
+    throw new KeepupError("NOT_FOUND", `There is no workspace at ${path}.`, {
+      cause,
+      hint: "Its checkpoints are kept. Make the folder again and restore one there, or move the workspace back.",
+    })
   }
 }
 

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process"
 import { existsSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { openStore } from "@ku0/agent-runtime"
@@ -141,4 +142,11 @@ it("takes paths from where one stands, and refuses those outside the workspace",
     const { error } = await machine.ask(`checkpoint restore inner --path ${path} --yes`, 2)
     expect(error.message).toBe(`${path} is not in the workspace ${machine.workspace}.`)
   }
+})
+
+it("names what it left alone where the checkpoint has a file", async () => {
+  rmSync(join(machine.workspace, "a.txt"))
+  execFileSync("mkfifo", [join(machine.workspace, "a.txt")])
+  const { out } = await machine.run("checkpoint restore 1 --yes")
+  expect(out).toContain("\nLeft alone, because it was never captured: a.txt (special).\n")
 })

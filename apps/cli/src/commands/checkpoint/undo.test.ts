@@ -16,7 +16,10 @@ it("takes the last restore back, and an undo can be undone", async () => {
   expect(machine.read("a.txt")).toBe("one\n")
   const { code, out } = await machine.run("checkpoint undo")
   expect(code).toBe(0)
-  expect(out).toBe("The restore was taken back: 1 file written, 0 files deleted.\nEverything is as it was before it.\n")
+  expect(out).toBe(
+    "The restore was taken back: 1 file written, 0 files deleted.\n" +
+      "Everything is as it was before it. What was there until now is kept as #3.\n",
+  )
   expect(machine.read("a.txt")).toBe("two\n")
 })
 

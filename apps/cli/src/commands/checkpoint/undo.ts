@@ -30,7 +30,8 @@ export const undoCommand: Command = {
     context.answer(document, () => {
       const { write, delete: remove } = done.plan
       const files = `${plural(write.length, "file")} written, ${plural(remove.length, "file")} deleted`
-      return `The restore was taken back: ${files}.\nEverything is as it was before it.`
+      const kept = `What was there until now is kept as #${done.safety.number}.`
+      return `The restore was taken back: ${files}.\nEverything is as it was before it. ${kept}`
     })
   },
 }
