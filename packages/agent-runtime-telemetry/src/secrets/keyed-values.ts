@@ -83,7 +83,7 @@ function findValue(text: string, match: RegExpExecArray, findCookies: FindCookie
   const end = quote === undefined ? undefined : endOfQuoted(text, start, quote)
   if (end !== undefined) {
     const value = text.slice(start, end)
-    if ((nameQuote === undefined && isStructure(value)) || isItsName(value, name)) return
+    if ((nameQuote !== quote && isStructure(value)) || isItsName(value, name)) return
     const shortest = kind === "password" || nameQuote !== undefined ? 1 : 4
     return value.length >= shortest && isSecretText(kind, value) ? { start, end } : undefined
   }
@@ -109,8 +109,8 @@ function findTyped(text: string, after: number, kind: NameKind, separator: strin
   const quote = typedAssignment.exec(text)?.[1]
   if (quote === undefined) return
   const start = typedAssignment.lastIndex
-  const end = endOfQuoted(text, start, quote)
-  return end !== undefined && isSecretText(kind, text.slice(start, end)) ? { start, end } : undefined
+  const end = endOfQuoted(text, start, quote) ?? start
+  return isQuotedSecret(kind, text.slice(start, end)) ? { start, end } : undefined
 }
 
 function findOptionValue(text: string, match: RegExpExecArray): Found | undefined {
@@ -119,7 +119,7 @@ function findOptionValue(text: string, match: RegExpExecArray): Found | undefine
   if (!isSecretKind(kind)) return
   const start = match.index + whole.length
   const end = (quote === undefined ? undefined : endOfQuoted(text, start, quote)) ?? start
-  if (end > start) return isSecretText(kind, text.slice(start, end)) ? { start, end } : undefined
+  if (end > start) return isQuotedSecret(kind, text.slice(start, end)) ? { start, end } : undefined
   const value = readBare(text, start, looseEnd)
   const context = { isEnvironment: false, isTight: true, isWholeLine: false, name }
   return isSecretBare(kind, value, context) ? { start, end: endOfBare(text, start, value, looseEnd) } : undefined
@@ -139,8 +139,8 @@ function findCredentials(text: string, start: number, quote: string | undefined)
   const value = readBare(text, from, ending)
   if (value === "" || text.startsWith(redactedMark, from) || isPlaceholder(value)) return
   const isSecret = hasScheme ? !schemeWord.test(value) : looksMade(value)
-  const isQuotedSecret = !hasScheme && quote !== undefined && isSecretText("token", value)
-  return isSecret || isQuotedSecret ? { start: from, end: endOfBare(text, from, value, ending) } : undefined
+  const isInQuotes = !hasScheme && quote !== undefined && isSecretText("token", value)
+  return isSecret || isInQuotes ? { start: from, end: endOfBare(text, from, value, ending) } : undefined
 }
 
 const cookiePair = /(?<![^\s;,])=*([^\s=;,]+)=([^\s;,]+)/g
@@ -196,6 +196,9 @@ function isSecretKind(kind: NameKind): boolean {
   return kind === "password" || kind === "token" || kind === "maybe"
 }
 
+/** The end of a JSON string: a value that began in it ends there too. */
+const stringEnd = /"\s{0,80}[,:}\]]/y
+
 /** Where the closing quote stands; `undefined` if there is none on the line. */
 function endOfQuoted(text: string, start: number, quote: string): number | undefined {
   for (let index = start; index < text.length; index++) {
@@ -203,13 +206,23 @@ function endOfQuoted(text: string, start: number, quote: string): number | undef
     if (text.startsWith(quote, index)) return index
     if (char === "\n" || char === "\r") return
     if (char === "\\" && quote.length > 1) return
+    if (char === '"' && (quote.length > 1 || isMatchAt(stringEnd, text, index))) return
     if (char === "\\") index++
   }
 }
 
-/** The quote did not open a value but closed the JSON string that the name stands in. */
+function isMatchAt(pattern: RegExp, text: string, index: number): boolean {
+  pattern.lastIndex = index
+  return pattern.test(text)
+}
+
+function isQuotedSecret(kind: NameKind, value: string): boolean {
+  return !isStructure(value) && isSecretText(kind, value)
+}
+
+/** The quote did not open a value but closed the JSON string that the name stands in; what ends it opens the next. */
 function isStructure(value: string): boolean {
-  return /^\s*[,}\]]/.test(value) && /^[\s,:{}[\]\w.+-]*$/.test(value)
+  return /^\s*[,}\]]/.test(value) && /^[\s,:{}[\]\w.+-]*$/.test(value) && /[\s,:{[]$/.test(value)
 }
 
 /** The beginning of a value without quotes. */

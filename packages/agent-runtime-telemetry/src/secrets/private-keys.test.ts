@@ -17,6 +17,18 @@ describe("redactPrivateKeys", () => {
     expect(redact(json)).toBe('{"pem":"#\\n"}')
   })
 
+  it("takes the lines of a key that stand in quotes, and leaves the quotes", () => {
+    const [first, last] = lines.split("\n") as [string, string]
+    const json = (...items: string[]) => JSON.stringify([header(""), ...items, footer("")])
+    expect(redact(json(first, last))).toBe(json("#", "#"))
+    expect(redact(json(`\t${first}\n`))).toBe(json("\t#\n"))
+    expect(redact(JSON.stringify(json(first)))).toBe(JSON.stringify(json("#")))
+    expect(redact(json("#", "#"))).toBe(json("#", "#"))
+    expect(redact(`"${header("")}\\n" +\n  "${first}\\n" +\n  "${footer("")}"`)).toBe(
+      `"${header("")}\\n" +\n  "#\\n" +\n  "${footer("")}"`,
+    )
+  })
+
   it("takes a block of PGP and one with headers inside", () => {
     const pgp = header("PGP ").replace("KEY-", "KEY BLOCK-")
     expect(redact(`${pgp}\nVersion: 1\n\n${lines}\n${footer("PGP ").replace("KEY-", "KEY BLOCK-")}`)).toBe("#")
