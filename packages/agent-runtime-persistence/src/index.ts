@@ -104,6 +104,7 @@ export {
 export { type CollectGarbageOptions, type CollectGarbageResult, collectGarbage } from "./store/collect-garbage.js"
 export { type OpenLog, type OpenLogOptions, openLog } from "./store/open-log.js"
 export { type OpenStoreOptions, openStore, type Store } from "./store/open-store.js"
+export { findSqlitePath } from "./store/sqlite-address.js"
 export { diffState, type StateChange } from "./time-travel/diff-state.js"
 export {
   diffCheckpoints,

@@ -1,5 +1,5 @@
 /** Wires it all: a store, the snapshots of the workspaces, checkpoints and time travel, behind one object. */
-import { join, resolve } from "node:path"
+import { resolve } from "node:path"
 import { type CheckpointId, type Clock, type GitFacts, type Session, toKeepupError } from "@ku0/agent-runtime-core"
 import {
   cleanupSessions,
@@ -20,6 +20,7 @@ import {
   type TimeTravelContext,
 } from "@ku0/agent-runtime-persistence"
 import { type Config, resolveConfig } from "./config.js"
+import { artifactFolder, databaseFile } from "./database-file.js"
 import { createGitReader } from "./git-reader.js"
 import { placesIn } from "./state-directory.js"
 
@@ -83,9 +84,11 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
     workspacePath,
   })
   // a folder for each database: what one does not know of, its sweep would take away from the other
-  const content = db.startsWith("sqlite:")
-    ? createArtifactContent({ folder: artifactFolder(artifacts, db, stateDirectory), clock })
-    : undefined
+  const file = databaseFile(db)
+  const content =
+    file === undefined
+      ? undefined
+      : createArtifactContent({ folder: artifactFolder(artifacts, file, stateDirectory), clock })
   const git = createGitReader({ workspacePath, environment, isEarly: options.isForCheckpoint === true })
   const store: Store = await openStore(db, { clock, ...(content && { artifactContent: content }) }).catch((error) => {
     git.stop()
@@ -102,7 +105,7 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
       environment,
       clock,
       capture: { include: config["capture.include"], maxFileSize: config["capture.maxFileSize"] },
-      databases: db.startsWith("sqlite:") ? [resolve(db.slice("sqlite:".length))] : [],
+      databases: file === undefined ? [] : [file],
       ...(options.homeDirectory !== undefined && { homeDirectory: options.homeDirectory }),
       ...(options.onProgress && { onProgress: options.onProgress }),
     })
@@ -223,11 +226,4 @@ async function listWorkspaces(store: Store): Promise<Map<string, Set<CheckpointI
       workspaces.set(row["path"] as string, ids.add(row["id"] as CheckpointId))
   }
   return workspaces
-}
-
-/** The usual database has the folder itself; any other has one inside, named by its address. */
-function artifactFolder(artifacts: string, db: string, stateDirectory: string): string {
-  if (db === `sqlite:${join(stateDirectory, "keepup.db")}`) return artifacts
-  const hash = process.getBuiltinModule("node:crypto").createHash("sha256").update(db).digest("hex")
-  return join(artifacts, `store-${hash.slice(0, 16)}`)
 }
