@@ -151,7 +151,9 @@ export function findWorkspace(flags: GlobalFlags, machine: Machine): string {
   if (flags.cwd !== undefined) {
     const folder = isAbsolute(flags.cwd) ? resolve(flags.cwd) : resolve(machine.currentDirectory, flags.cwd)
     if (!existsSync(folder) || !statSync(folder).isDirectory()) {
-      throw new KeepupError("INVALID_INPUT", `There is no folder ${folder}.`, { hint: "Look at what --cwd names." })
+      throw new KeepupError("INVALID_INPUT", `There is no folder ${folder}.`, {
+        hint: "Look at what --cwd names. If it was deleted, make it again: what was in it can be restored.",
+      })
     }
     return realpathSync(folder)
   }

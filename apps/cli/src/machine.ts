@@ -88,7 +88,7 @@ function findCurrentDirectory(): string {
   } catch (cause) {
     throw new KeepupError("INVALID_INPUT", "The current folder is gone.", {
       cause,
-      hint: "Go to one that is there, or name the workspace with --cwd.",
+      hint: "Go to one that is there, or name the workspace with --cwd. One that was deleted is made again first, then restored.",
     })
   }
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { createTestMachine, type TestMachine } from "../testing/run-keepup.js"
@@ -43,4 +43,14 @@ it("does not take the home directory for the workspace of what lies in it, whate
   const { code, out } = await machine.run("init", { folder: "../home/code/app" })
   expect(code).toBe(0)
   expect(out).toContain(`Ready: ${folder}\n`)
+})
+
+it("says that nothing new can be kept where the state directory can't be written", async () => {
+  const isRoot = process.getuid?.() === 0 // permissions do not hold root back
+  await machine.run("init")
+  chmodSync(machine.state, 0o500)
+  const { code, err } = await machine.run("init")
+  chmodSync(machine.state, 0o700)
+  expect(code).toBe(isRoot ? 0 : 8)
+  expect(err).toContain(isRoot ? "" : `Can't write to ${machine.state}: permission is denied (EACCES).`)
 })

@@ -1,7 +1,7 @@
 /** `init`: prepares a workspace: the store, and with `--project` a database of its own. */
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs"
+import { accessSync, appendFileSync, constants, existsSync, mkdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { openSnapshotStore, placesIn, writeFileAtomic } from "@ku0/agent-runtime"
+import { fromFileError, openSnapshotStore, placesIn, writeFileAtomic } from "@ku0/agent-runtime"
 import type { Command } from "../command.js"
 import { ensureStateDirectory } from "../context.js"
 import { readJson, readSettings, workspaceFile } from "../open-workspace.js"
@@ -27,6 +27,7 @@ export const initCommand: Command = {
     const { environment, homeDirectory, clock } = machine
     // before anything is written: a folder that is no workspace is refused
     ensureStateDirectory(stateDirectory)
+    requireWritable(stateDirectory)
     const snapshots = openSnapshotStore({ workspacePath, stateDirectory, environment, homeDirectory, clock })
     await snapshots.then(
       (opened) => opened.close(),
@@ -54,6 +55,15 @@ export const initCommand: Command = {
       ].join("\n"),
     )
   },
+}
+
+/** What is there can be read without it; nothing new can be kept. */
+function requireWritable(folder: string): void {
+  try {
+    accessSync(folder, constants.W_OK)
+  } catch (error) {
+    throw fromFileError(error, `write to ${folder}`)
+  }
 }
 
 /** The database changes all the time: it is not for the user's repository. */

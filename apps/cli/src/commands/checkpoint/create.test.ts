@@ -86,7 +86,7 @@ it("ends with an error when the files could not be kept, and keeps the conversat
   await machine.run("session new")
   const { code, out, err } = await machine.run("checkpoint create", { environment: { PATH: machine.root } })
   expect(code).toBe(8)
-  expect(out).toContain("It holds the conversation alone: the files could not be kept.")
+  expect(out).toMatch(/\nIt holds the conversation alone: the files could not be kept\. .*git.*\n$/)
   expect(err).toContain("Checkpoint #1 is not complete: ")
   expect((await machine.ask("checkpoint show 1")).checkpoint.snapshot).toBeNull()
 })

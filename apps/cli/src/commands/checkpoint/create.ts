@@ -60,9 +60,14 @@ export const createCommand: Command = {
     if (found === undefined) tellStarted(context, session)
     const files = isFirst(checkpoint) ? (await listCheckpointFiles(runtime, checkpoint)).length : undefined
     context.answer({ checkpoint: checkpointToJson(checkpoint) }, () => describe(context, checkpoint, session, files))
-    const problem = checkpoint.metadata["snapshotError"] as { code?: ErrorCode } | undefined
+    const problem = problemOf(checkpoint)
     if (problem !== undefined) context.endWith(problem.code ?? "UNAVAILABLE") // it is there, and not what was wanted
   },
+}
+
+/** Why the files could not be kept. */
+function problemOf({ metadata }: Checkpoint): { code?: ErrorCode; hint?: string } | undefined {
+  return metadata["snapshotError"] as { code?: ErrorCode; hint?: string } | undefined
 }
 
 async function startSession({ workspacePath }: Context, { store }: Runtime): Promise<Session> {
@@ -95,7 +100,9 @@ function describe(context: Context, checkpoint: Checkpoint, session: Session, fi
   const lines = [
     `Checkpoint #${checkpoint.number}${name} created at message #${checkpoint.messageIndex} of "${oneLine(session.name)}".`,
     checkpoint.snapshot === null
-      ? "It holds the conversation alone: the files could not be kept."
+      ? ["It holds the conversation alone: the files could not be kept.", problemOf(checkpoint)?.hint ?? ""]
+          .join(" ")
+          .trim()
       : `Files: ${describeFiles(checkpoint, files)}. Go back with: ${back}`,
   ]
   if (skipped.length > 0) {
