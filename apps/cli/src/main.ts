@@ -123,7 +123,8 @@ async function showHelp(request: Request, machine: Machine, flags: GlobalFlags):
   const { renderHelp } = await import("./help.js")
   const hasColour = wantsColour(flags, machine, machine.stdout.isTerminal)
   const width = machine.stdout.columns ?? 80
-  machine.stdout.write(`${await renderHelp(request.words, { commands, width, hasColour })}\n`)
+  const text = await renderHelp(request.words, { commands, width, hasColour })
+  machine.stdout.write(`${flags.json ? JSON.stringify({ ok: true, help: text }) : text}\n`)
   return 0
 }
 

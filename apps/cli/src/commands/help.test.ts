@@ -64,3 +64,9 @@ it("fits 80 columns, with an example and the exit codes of each command", async 
     if (commands.some(({ name }) => name === words)) expect(out).toContain("Exit codes\n    0  done\n")
   }
 })
+
+it("is a JSON document where one is asked for, by command or by option", async () => {
+  const { help } = await machine.ask("help checkpoint list")
+  expect(help).toContain("Usage  keepup checkpoint list")
+  expect(await machine.ask("checkpoint list --help")).toEqual({ ok: true, help })
+})
