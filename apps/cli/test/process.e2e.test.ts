@@ -142,6 +142,17 @@ it("plays the demo to its end and leaves nothing behind", () => {
   expect(readdirSync(place.root).filter((name) => name.startsWith("keepup-demo-"))).toEqual([])
 })
 
+it("says at once that the demo needs git and a folder for temporary files", () => {
+  place.environment["TMPDIR"] = place.root
+  place.environment["PATH"] = join(place.root, "home")
+  const { code, out, err } = place.run("demo")
+  expect({ code, out }).toEqual({ code: 8, out: "" })
+  expect(err).toMatch(/^error: git could not be started: .*\n.*Install git /)
+  expect(readdirSync(place.root).filter((name) => name.startsWith("keepup-demo-"))).toEqual([])
+  place.environment["TMPDIR"] = join(place.root, "nowhere")
+  expect(place.run("demo")).toMatchObject({ code: 8, err: expect.stringMatching(/No folder can be made in .*TMPDIR/s) })
+})
+
 it("stops the demo with an error where something is not as it says, and leaves the workspace to look at", () => {
   place.environment["TMPDIR"] = place.root
   const liar = join(place.root, "liar.cjs")

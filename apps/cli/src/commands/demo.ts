@@ -1,9 +1,10 @@
 /** `demo`: the main job on a throw-away workspace, offline. Every step checks itself. */
+import { openSnapshotStore } from "@ku0/agent-runtime"
 import type { Command } from "../command.js"
 import type { Context } from "../context.js"
 import { playDemo } from "../demo/play-demo.js"
 import { program } from "../demo/program.js"
-import { openStage } from "../demo/stage.js"
+import { openStage, type Stage } from "../demo/stage.js"
 import { shellWord } from "../output/text.js"
 import { length } from "../output/time.js"
 
@@ -25,6 +26,7 @@ export const demoCommand: Command = {
     const started = performance.now()
     const stage = openStage(context, program)
     let isKept = input.flag("keep")
+    await requireSnapshots(context, stage)
     try {
       await playDemo(stage)
       const took = performance.now() - started
@@ -40,6 +42,18 @@ export const demoCommand: Command = {
       if (!isKept) stage.remove()
     }
   },
+}
+
+/** Without git there is nothing to show: that is said at once, and not as if the demo had gone wrong. */
+async function requireSnapshots({ machine }: Context, stage: Stage): Promise<void> {
+  const { workspace, stateDirectory, environment } = stage
+  try {
+    const options = { workspacePath: workspace, stateDirectory, environment, clock: machine.clock }
+    await (await openSnapshotStore(options)).close()
+  } catch (error) {
+    stage.remove()
+    throw error
+  }
 }
 
 function farewell({ styles }: Context, workspace: string, state: string, took: number, isKept: boolean): string {

@@ -41,8 +41,19 @@ export interface Stage {
 
 const indent = "      "
 
+function makeRoot(): string {
+  try {
+    return realpathSync(mkdtempSync(join(tmpdir(), "keepup-demo-")))
+  } catch (cause) {
+    throw new KeepupError("UNAVAILABLE", `No folder can be made in ${tmpdir()} (${(cause as Error).message}).`, {
+      cause,
+      hint: "Name a folder for temporary files that can be written, with TMPDIR.",
+    })
+  }
+}
+
 export function openStage(context: Context, files: Readonly<Record<string, string>>): Stage {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), "keepup-demo-")))
+  const root = makeRoot()
   const workspace = join(root, "tally")
   const stateDirectory = join(root, "state")
   for (const [path, content] of Object.entries(files)) {
