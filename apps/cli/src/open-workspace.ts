@@ -2,6 +2,8 @@
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import {
+  configKeys,
+  environmentName,
   isKeepupError,
   KeepupError,
   openRuntime,
@@ -51,22 +53,25 @@ export function readSettings(context: Context): ResolvedConfig {
   try {
     return resolveConfig(parts)
   } catch (error) {
-    for (const name of ["workspaceFile", "userFile"] as const) tellFile(files[name], { [name]: parts[name] })
+    const mend =
+      "Mend that file, or take a setting out with `keepup config set --unset KEY`, in a workspace with --project."
+    for (const name of ["workspaceFile", "userFile"] as const) tellWhere(files[name], { [name]: parts[name] }, mend)
+    const set = "Set that variable to something else, or not at all."
+    for (const name of configKeys.map(environmentName))
+      tellWhere(name, { environment: { [name]: environment[name] } }, set)
     throw error
   }
 }
 
-/** Throws what is wrong with one file, and names it: whoever reads that is in the middle of something else. */
-function tellFile(path: string, options: ResolveConfigOptions): void {
+/** Throws what is wrong in one place, and names it: whoever reads that is in the middle of something else. */
+function tellWhere(where: string, options: ResolveConfigOptions, mend: string): void {
   try {
     resolveConfig(options)
   } catch (cause) {
     if (!isKeepupError(cause)) throw cause
-    const hint =
-      "Mend that file, or take a setting out with `keepup config set --unset KEY`, in a workspace with --project."
-    throw new KeepupError(cause.code, `In ${path}: ${cause.message}`, {
+    throw new KeepupError(cause.code, `In ${where}: ${cause.message}`, {
       cause,
-      hint: cause.hint === undefined ? hint : `${cause.hint}\n${hint}`,
+      hint: cause.hint === undefined ? mend : `${cause.hint}\n${mend}`,
     })
   }
 }

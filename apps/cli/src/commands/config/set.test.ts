@@ -46,6 +46,12 @@ it("says which of the user's settings is wrong", async () => {
   expect(error.message).toMatch(/^In .*\/home\/\.config\/keepup\/config\.json: "maybe" is not a value for approval /)
 })
 
+it("says which variable is wrong", async () => {
+  const { code, err } = await machine.run("session list", { environment: { KEEPUP_APPROVAL: "maybe" } })
+  expect(code).toBe(2)
+  expect(err).toMatch(/^error: In KEEPUP_APPROVAL: "maybe" is not a value for approval .*\nSet that variable /)
+})
+
 it("says that the folder of the settings can't be made, and comes back", async () => {
   const { code, err } = await machine.run("config set approval auto", {
     environment: { XDG_CONFIG_HOME: "/proc/no/such" },
