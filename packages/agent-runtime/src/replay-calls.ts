@@ -12,6 +12,7 @@ import {
 import { containCommands } from "./contain-commands.js"
 import { comparePictures, type FolderPicture, takeFolderPicture } from "./folder-picture.js"
 import type { Runtime } from "./open-runtime.js"
+import { replayRestore } from "./replay-restore.js"
 
 /** A call that can reach outside of the scratch copy, as it would run there. */
 export interface OutsideCall {
@@ -111,10 +112,17 @@ export async function createCallReplay(runtime: Runtime, options: CreateCallRepl
     else if (type === "tool:ended") ended.set(callId as string, data as EventData<"tool:ended">)
     else if (type === "agent:spawned" && callId !== undefined) {
       spawned.set(callId, (data as EventData<"agent:spawned">).sessionId as SessionId)
-    } else if (type === "message:added") {
+    } else if (type === "checkpoint:restored") await hearRestore(data as EventData<"checkpoint:restored">)
+    else if (type === "message:added") {
       const { message } = data as { message: Message }
       if (message.role === "tool") await replayCall(sessionId, message)
     }
+  }
+
+  async function hearRestore(data: EventData<"checkpoint:restored">): Promise<void> {
+    if (await replayRestore(runtime, scratch, data)) return
+    const reason = "could not be done again in the copy: files may differ because of it"
+    skipped.push({ callId: data.restoreId, name: "restore", reason })
   }
 
   async function replayCall(sessionId: SessionId, recorded: ToolResultMessage): Promise<void> {

@@ -15,6 +15,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Checkpoint, Entry, SessionId } from "@ku0/agent-runtime-core"
 import { createScriptedModel, type ScriptedAnswer } from "@ku0/agent-runtime-execution"
+import { restoreCheckpoint } from "@ku0/agent-runtime-persistence"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { openRuntime, type Runtime } from "./open-runtime.js"
 import { replayVerify, type VerifiedReplay } from "./replay-verify.js"
@@ -113,6 +114,23 @@ describe("a faithful record", () => {
 })
 
 describe("a replay", () => {
+  it.each(["files", "conversation", "paths"])("is verified through a restore in the middle: %s", async (what) => {
+    const { from, sessionId } = await record(
+      [edit("one", "1"), call("write_file", { path: "deep/b.txt", content: "b\n" })],
+      [call("run_command", { command: "rm .gitignore; ln -s a.txt link; echo x > x" })],
+    )
+    const all = await runtime.store.checkpoints.list(sessionId)
+    const middle = all.find(({ number }) => number === from.number + 1)
+    const request = what === "paths" ? { mode: "files" as const, paths: ["deep", "a.txt"] } : { mode: what as "files" }
+    const checkpoint = what === "conversation" ? (middle as Checkpoint) : from
+    await restoreCheckpoint(runtime, { checkpoint, ...request })
+    const model = createScriptedModel({ answers: [{ toolCalls: [call("list_files", {})] }, { content: "end" }] })
+    await runSession(runtime, { model, sessionId, prompt: "go on" })
+    const result = await replayVerify(runtime, { from, approve })
+    expect(result).toMatchObject({ isFaithful: true, differences: [], skipped: [] })
+    expect(result.files).toEqual({ added: [], changed: [], missing: [] })
+  })
+
   it("leaves the workspace, the store and the session byte for byte as they are", async () => {
     const { from, sessionId } = await record(...allSorts(), [call("run_command", { command: "echo x >> log.txt" })])
     const before = [picture(workspace), picture(join(root, "state")), await runtime.store.sessions.get(sessionId)]
