@@ -70,6 +70,21 @@ describe("a restore that was broken off", () => {
     },
   )
 
+  it("is none while the one who makes it is at it", async () => {
+    const session = await travel.createSession()
+    const checkpoint = await travel.manager.take({ sessionId: session.id, trigger: "manual" })
+    const insert = `INSERT INTO restores (id, session_id, workspace_path, checkpoint_id, safety_checkpoint_id, mode, status,
+      host, created_at) VALUES ('one', ?, ?, ?, 's', 'files', 'started', ?, 1)`
+    const host = travel.store.context.host.split("/")[0] as string
+    await travel.store.context.driver.run(insert, [session.id, travel.workspace, checkpoint?.id as string, host])
+    const held = await travel.store.leases.take(`session:${session.id}`, { purpose: "restore" })
+    expect(await settleRestores(travel)).toEqual([])
+    await held.release()
+    const running = await travel.store.leases.take(`session:${session.id}`, { purpose: "run" })
+    expect(await settleRestores(travel)).toMatchObject([{ outcome: "left" }])
+    await running.release()
+  })
+
   it("and whose record is damaged is left and named, and keeps nobody else waiting", async () => {
     const session = await travel.createSession()
     const { driver } = travel.store.context

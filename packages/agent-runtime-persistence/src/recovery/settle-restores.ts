@@ -3,6 +3,7 @@
  * whether any file may have been touched; the record in the store says whether the head has moved.
  */
 import { isKeepupError, KeepupError, type Restore, toKeepupError } from "@ku0/agent-runtime-core"
+import { leaseName } from "../session/lease-row.js"
 import type { RestoreOutcome } from "../snapshot/restore.js"
 import { isKeptHere } from "../time-travel/require-snapshot.js"
 import { failRestore, moveHead, refuseFailures, refuseLeftovers } from "../time-travel/restore.js"
@@ -21,6 +22,7 @@ export async function settleRestores(context: TimeTravelContext): Promise<Settle
   const settled: SettledRestore[] = []
   const { driver, host } = context.store.context
   for (const restore of await listUnfinishedRestores(driver)) {
+    if (await isGoingOn(context, restore)) continue
     if (restore.host !== host.split("/")[0] && !(await isOfThisStore(context, restore))) {
       settled.push({ restore, outcome: "left", reason: `It was started on ${restore.host}.` })
       continue
@@ -33,6 +35,12 @@ export async function settleRestores(context: TimeTravelContext): Promise<Settle
     }
   }
   return settled
+}
+
+/** Whoever is surely at it right now will end it: nothing was broken off. */
+async function isGoingOn({ store }: TimeTravelContext, { sessionId }: Restore): Promise<boolean> {
+  const holder = (await store.leases.find(leaseName("session", sessionId)))?.holder
+  return holder?.purpose === "restore" && holder.host === store.context.host
 }
 
 /** The machine may have had another name then: the snapshots the restore was prepared in tell whether they are these. */
