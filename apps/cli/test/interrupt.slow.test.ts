@@ -51,9 +51,16 @@ function hasPack(): boolean {
 }
 
 it("stops a first checkpoint: there is none, nothing is left of it, and the next one is whole", async () => {
-  writeMany(8_000)
   const isReading = () => existsSync(join(stateOf(), "keepup.db")) && hasPack()
-  const stopped = await interrupt(["checkpoint", "create"], isReading, ["SIGINT"])
+  let stopped: Awaited<ReturnType<typeof interrupt>> | undefined
+  // a signal that came too late, on a busy machine, finds a whole checkpoint: then once more
+  for (let attempt = 0; attempt < 5 && stopped?.out !== ""; attempt++) {
+    place.remove()
+    place = openPlace()
+    writeMany(8_000)
+    stopped = await interrupt(["checkpoint", "create"], isReading, ["SIGINT"])
+    if (stopped.out !== "") expect(place.ask("checkpoint", "list").checkpoints).toHaveLength(1)
+  }
   expect(stopped).toEqual({
     code: 130,
     out: "",
