@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { event } from "@ku0/agent-runtime-core"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { writeJournal } from "../snapshot/restore-journal.js"
 import { openFixture, type TimeTravelFixture } from "../testing/time-travel-fixture.js"
 import { takePicture } from "../testing/workspace-picture.js"
 import { settleRestores } from "./settle-restores.js"
@@ -83,6 +84,22 @@ describe("a restore that was broken off", () => {
     const running = await travel.store.leases.take(`session:${session.id}`, { purpose: "run" })
     expect(await settleRestores(travel)).toMatchObject([{ outcome: "left" }])
     await running.release()
+  })
+
+  it.each(["files", "conversation"] as const)("whose checkpoint is gone is taken back: %s", async (mode) => {
+    const { snapshots, note, safety } = await twoScenes()
+    const session = await travel.createSession()
+    if (mode === "files") await writeJournal(snapshots.directory, note)
+    travel.write({ "x.txt": "1" }) // as far as it came
+    const insert = `INSERT INTO restores (id, session_id, workspace_path, checkpoint_id, safety_checkpoint_id, mode, status,
+      host, created_at) VALUES ('note', ?, ?, 'gone', 's', ?, 'started', ?, 1)`
+    const host = travel.store.context.host.split("/")[0] as string
+    await travel.store.context.driver.run(insert, [session.id, travel.workspace, mode, host])
+    const started = { restoreId: "note", checkpointId: "gone", safetyCheckpointId: "s", mode }
+    await travel.store.log.append(session.id, [event("session:restore-started", started)])
+    expect(await settleRestores(travel)).toMatchObject([{ outcome: "taken-back" }])
+    expect(await settleRestores(travel)).toEqual([])
+    if (mode === "files") expect(takePicture(travel.workspace)).toEqual(safety)
   })
 
   it("and whose record is damaged is left and named, and keeps nobody else waiting", async () => {

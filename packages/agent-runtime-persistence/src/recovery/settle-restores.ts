@@ -53,8 +53,8 @@ async function settle(context: TimeTravelContext, restore: Restore): Promise<Set
   return await withLeases(context, session, undefined, async (lease) => {
     const current = await findRestore(context.store.context.driver, restore.id)
     if (current?.status !== "started") return { restore, outcome: "left", reason: "Another process settled it." }
-    const checkpoint = await context.store.checkpoints.get(restore.checkpointId)
-    if (restore.mode === "conversation") {
+    const checkpoint = await context.store.checkpoints.find(restore.checkpointId)
+    if (restore.mode === "conversation" && checkpoint !== undefined) {
       await moveHead(context, restore, checkpoint, lease)
       return { restore, outcome: "finished", reason: "Only the conversation was to go back." }
     }
@@ -66,6 +66,7 @@ async function settle(context: TimeTravelContext, restore: Restore): Promise<Set
       return { restore, outcome: "taken-back", reason: error.message }
     }
     try {
+      if (checkpoint === undefined) throw new KeepupError("NOT_FOUND", "The checkpoint to go back to is gone.")
       const { plan } = await snapshots.finishRestore(journal, {
         onApplied: async (outcome) => {
           refuseFailures(outcome)

@@ -46,6 +46,15 @@ async function messagesOf(sessionId: Checkpoint["sessionId"]) {
 }
 
 describe("restore", () => {
+  it("of a checkpoint that was just removed changes nothing, and leaves nothing to settle", async () => {
+    const { one } = await twoCheckpoints()
+    const before = takePicture(travel.workspace)
+    await travel.store.checkpoints.delete([one.id])
+    await expectCode(restoreCheckpoint(travel, { checkpoint: one }), "NOT_FOUND")
+    expect(takePicture(travel.workspace)).toEqual(before)
+    expect(await recoverAll(travel)).toMatchObject({ restores: [] })
+  })
+
   it("brings files, conversation and state back, and undo gives all of it back", async () => {
     const { session, one, two } = await twoCheckpoints()
     const untouched = statSync(join(travel.workspace, "same.txt"))

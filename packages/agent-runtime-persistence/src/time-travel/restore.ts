@@ -169,6 +169,12 @@ async function announceRestore(
 ): Promise<void> {
   const { id: restoreId, checkpointId, safetyCheckpointId, mode } = intent
   const session = await lockSession(store.context, tx, intent.sessionId)
+  const [target] = await tx.all("SELECT 1 FROM session_checkpoints WHERE id = ?", [checkpointId])
+  if (target === undefined) {
+    throw new KeepupError("NOT_FOUND", "The checkpoint to go back to was just removed. Nothing was changed.", {
+      hint: "`keepup checkpoint list` shows what you can go back to.",
+    })
+  }
   await insertRestore(tx, intent)
   const started = event("session:restore-started", { restoreId, checkpointId, safetyCheckpointId, mode })
   await appendEntries(store.context, tx, session, [started], { lease })

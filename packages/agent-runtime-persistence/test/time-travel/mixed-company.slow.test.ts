@@ -38,12 +38,12 @@ it.each(["to their end", "and are killed"])("go on %s, and nothing that was prom
     for (const one of said) if ("refused" in one) expect(expected, JSON.stringify(one)).toContain(one.code)
     const travel = await openFixture({ root: stage.root })
     try {
-      await recoverAll(travel)
+      const recovered = await recoverAll(travel)
       await expectKept(travel, said)
       const rows = await travel.store.context.driver.all("SELECT id FROM session_checkpoints")
       await (await travel.snapshots(travel.workspace)).gc(rows.map(({ id }) => id as string))
       await expectKept(travel, said)
-      expect(await checkStore(travel)).toEqual([])
+      expect(await checkStore(travel), JSON.stringify(recovered)).toEqual([])
     } finally {
       await travel.close()
     }
