@@ -11,19 +11,20 @@ import type { FolderFollower } from "./change-hints.js"
 import { countChanges } from "./count-changes.js"
 import { syncAll } from "./durable-file.js"
 import { type Candidates, findChangesAt, findChangesExactly, type ScanContext } from "./find-changes.js"
-import { foldIndex, removeOldIndexes } from "./fold-index.js"
+import { foldIndex, listHeldFiles, removeOldIndexes } from "./fold-index.js"
 import { type Hashed, hashCandidates } from "./hash-candidates.js"
 import type { IgnoreRules } from "./ignore-rules.js"
 import { createPackWriter, type PackWriter } from "./pack-writer.js"
+import { compactMarks, hasManyMore, noteSeen } from "./private-files.js"
 import { checkpointRef, indexTreeRef, latestRef, type PreparedRef } from "./refs.js"
 import { type ScanState, saveScanState } from "./scan-state.js"
 import {
   addCommit,
   describeSkipped,
   findSnapshotCommit,
+  holdsSame,
   isSame,
   readSnapshotCommit,
-  sameFolders,
 } from "./snapshot-commit.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import { startSeeded } from "./start-seeded.js"
@@ -81,6 +82,7 @@ export async function capture(
   const before = latest === undefined ? undefined : await findSnapshotCommit(environment, latest)
   const base = before === undefined ? null : (latest as string)
   const isFirst = state.lastCommit === null
+  const marksBefore = state.privateMarks.size
   const started = monotonicNow()
   const overAt = isFirst ? Number.POSITIVE_INFINITY : started + request.timeBudgetMs
   const rules = await environment.readRules()
@@ -99,6 +101,8 @@ export async function capture(
       signal: request.signal,
     })
     applySeen(current, scanned.candidates, hashed)
+    if (hasManyMore(current.privateMarks, marksBefore))
+      current.privateMarks = compactMarks(current.privateMarks, listHeldFiles(environment.store, current))
     if (scanned.kind === "stopped") current.skipped.set(".", "time-budget")
     step("capture:trees")
     const newTrees = new Map<string, Buffer>()
@@ -109,18 +113,20 @@ export async function capture(
     // A first snapshot of a large tree needs the room for its index.
     for (const done of [hashed.changes, hashed.seen, scanned.candidates.paths]) done.clear()
     const emptyFolders = current.directories.listEmpty()
+    const { privateMarks, skipped } = current
+    const held = { tree, emptyFolders, privateMarks, skipped }
     const since = request.since === undefined ? before : await readSnapshotCommit(environment, request.since)
     const isWhole = ![...current.skipped.values()].includes("time-budget") // else nobody knows whether anything changed
-    if (!request.allowEmpty && isWhole && since?.tree === tree && sameFolders(since.emptyFolders, emptyFolders)) {
+    if (!request.allowEmpty && isWhole && holdsSame(since, held)) {
       pack.abandon()
       return null
     }
-    const shared = request.share === true && isSame(before, tree, emptyFolders, current.skipped) ? before : undefined
+    const shared = request.share === true && isSame(before, held) ? before : undefined
     const changes = before === undefined ? [] : await compareTrees(reader, before.tree, tree, newTrees)
     if (shared === undefined) request.onNew?.({ since: base, changes })
     const createdAt = shared?.createdAt ?? environment.clock.now()
     const facts = {
-      ...{ message: request.message, base, emptyFolders, skipped: current.skipped, createdAt },
+      ...{ message: request.message, base, emptyFolders, privateMarks, skipped, createdAt },
       files: current.fileCount,
     }
     const id = shared === undefined ? addCommit(environment, pack, tree, facts) : (latest as string)
@@ -232,13 +238,17 @@ function withPaths(candidates: Candidates, also: Set<BytePath>): Candidates {
 }
 
 function applySeen(state: ScanState, candidates: Candidates, hashed: Hashed): void {
-  for (const [path, known] of hashed.seen) state.overlay.set(path, known)
+  for (const [path, known] of hashed.seen) {
+    state.overlay.set(path, known)
+    noteSeen(state.privateMarks, path, known)
+  }
   state.fileCount += hashed.growth
   for (const path of candidates.ignored) {
     if (hashed.seen.has(path) && hashed.seen.get(path) !== "gone") continue
     state.overlay.set(path, "ignored")
     if (hashed.changes.get(path) === undefined) state.fileCount--
     hashed.changes.set(path, null)
+    noteSeen(state.privateMarks, path, "ignored")
   }
   // What is in a folder that can't be read goes without saying.
   const unreadable = new Set(candidates.unreadable)

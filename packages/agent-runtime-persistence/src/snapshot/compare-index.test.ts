@@ -14,7 +14,8 @@ beforeEach(() => {
 })
 afterEach(() => work.close())
 
-const ours = () => findStale(createWorkspaceFiles(work.root, 1 << 20), indexFile, 60)
+const ours = (marks = new Map<string, boolean>()) =>
+  findStale(createWorkspaceFiles(work.root, 1 << 20), indexFile, 60, marks)
 const gits = () => work.git("diff-files", "--name-only", "-z").split("\0").slice(0, -1)
 const at = (path: string) => join(work.root, path)
 
@@ -64,6 +65,22 @@ it("names what was edited, touched, made executable, replaced, removed or hidden
   expect(named.length).toBeGreaterThan(28)
   expect(ours()).toEqual(expect.arrayContaining(named))
   expect(ours()).not.toContain("d0/f12.txt")
+})
+
+it("notes on the way which files are private", () => {
+  fill()
+  for (const path of ["d0/f0.txt", "run.sh"]) chmodSync(at(path), path === "run.sh" ? 0o700 : 0o400)
+  const marks = new Map([
+    ["d0/f4.txt", true],
+    ["d1/", true],
+  ])
+  chmodSync(at("d1/f1.txt"), 0o600)
+  ours(marks)
+  const open = [5, 9, 13, 17, 21, 25, 29, 33, 37].map((i) => [`d1/f${i}.txt`, false] as const)
+  expect(marks).toEqual(new Map([["d0/f0.txt", true], ["run.sh", true], ["d1/", true], ...open]))
+  const [same] = [new Map(marks)]
+  ours(marks)
+  expect(marks).toEqual(same)
 })
 
 it("trusts no file that is as young as the index", () => {

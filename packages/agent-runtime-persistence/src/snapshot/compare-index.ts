@@ -4,22 +4,29 @@ import { readFileSync, type Stats, statSync } from "node:fs"
 import { isKeepupError } from "@ku0/agent-runtime-core"
 import { type BytePath, isAscii } from "./byte-path.js"
 import { visitIndex } from "./git-index.js"
+import { isPrivateIn, isPrivateMode, notePrivate } from "./private-files.js"
 import { lookAtDisk, type WorkspaceFiles } from "./workspace-files.js"
 
 const emptyBlob = Buffer.from("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391", "hex")
 
 /**
  * Files whose stat is not what the index says, or says too little: never fewer than git would name. Undefined for an
- * index with more files than told or in any way unusual, damaged ones among them: then git is asked.
+ * index with more files than told or in any way unusual, damaged ones among them: then git is asked. Notes on the way
+ * which of the files are private.
  */
-export function findStale(files: WorkspaceFiles, indexFile: string, mostFiles: number): BytePath[] | undefined {
+export function findStale(
+  files: WorkspaceFiles,
+  indexFile: string,
+  mostFiles: number,
+  marks: Map<BytePath, boolean>,
+): BytePath[] | undefined {
   const read = readIndex(indexFile, mostFiles)
   if (read === undefined) return undefined
   const { data, second } = read
   const view = new DataView(data.buffer, data.byteOffset, data.length)
   const stale: BytePath[] = []
   let isPlain = true
-  let folder = enter(files, "")
+  let folder = enter("")
   function compare(path: BytePath, at: number, mode: number, flags: number): void {
     if (!isPlain || isUnusual(flags, mode)) {
       isPlain = false
@@ -27,9 +34,23 @@ export function findStale(files: WorkspaceFiles, indexFile: string, mostFiles: n
     }
     const slash = path.lastIndexOf("/")
     const above = slash < 0 ? "" : path.slice(0, slash)
-    if (folder.path !== above) folder = enter(files, above)
+    if (folder.path !== above) folder = enter(above)
     const stat = folder.isReal ? lookAtDisk(resolve(path, slash + 1)) : undefined
     if (stat === undefined || !isSame(data, at, mode, view, stat, second)) stale.push(path)
+    if (stat?.isFile()) {
+      const isPrivate = isPrivateMode(stat.mode)
+      if ((marks.get(path) ?? folder.isPrivate) !== isPrivate) notePrivate(marks, path, isPrivate)
+    }
+  }
+
+  function enter(path: BytePath) {
+    const start = files.resolve(path)
+    return {
+      path,
+      isReal: files.isRealFolder(path),
+      isPrivate: isPrivateIn(marks, path),
+      start: typeof start === "string" ? `${start}/` : undefined,
+    }
   }
 
   /** Most files lie beside one another, and have plain names. */
@@ -45,11 +66,6 @@ export function findStale(files: WorkspaceFiles, indexFile: string, mostFiles: n
     if (isKeepupError(error)) return undefined
     throw error
   }
-}
-
-function enter(files: WorkspaceFiles, path: BytePath) {
-  const start = files.resolve(path)
-  return { path, isReal: files.isRealFolder(path), start: typeof start === "string" ? `${start}/` : undefined }
 }
 
 function readIndex(indexFile: string, mostFiles: number) {

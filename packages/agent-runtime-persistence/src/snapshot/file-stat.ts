@@ -29,6 +29,12 @@ export function encodeStat(stat: BigIntStats): FileStat {
   return bytes.toString("hex")
 }
 
+/** The permissions of a file; undefined for a link. */
+export function permissionsOf(stat: FileStat): number | undefined {
+  const mode = Number.parseInt(stat.slice(48, 56), 16)
+  return (mode & 0o170000) === 0o100000 ? mode & 0o777 : undefined
+}
+
 /** Whether a file that still has this stat surely still has the content it had at `seenAt` (milliseconds). */
 export function isSettled(stat: FileStat, seenAt: number): boolean {
   const times = [0, 16].map(

@@ -111,21 +111,26 @@ function walkOptions(context: ScanContext, askKnown: boolean) {
 }
 
 /** Up to so many files are compared here; then a git is faster. */
-const fewFiles = 1500
+export const fewFiles = 1500
 
 function listOwnStale(context: ScanContext): BytePath[] | Promise<BytePath[]> {
-  const { state, store, files } = context
-  if (state.indexFile === null) return []
-  const indexFile = join(store, state.indexFile)
-  return findStale(files, indexFile, fewFiles) ?? listStale(context, indexFile, "")
+  const { state, store } = context
+  return state.indexFile === null ? [] : listStale(context, join(store, state.indexFile), "")
 }
 
 /**
- * Files of an index whose stat is not what the index says; git compares, we decide. With a prefix the index is that of
- * the repository around the workspace.
+ * Files of an index whose stat is not what the index says. With a prefix the index is that of the repository around the
+ * workspace. Where few are compared, which of them are private is noted on the way.
  */
-export async function listStale(
-  { git, files, repository, signal }: Pick<ScanContext, "git" | "files" | "repository" | "signal">,
+export function listStale(context: ScanContext, indexFile: string, prefix: BytePath): BytePath[] | Promise<BytePath[]> {
+  const { files, state } = context
+  const stale = prefix === "" ? findStale(files, indexFile, fewFiles, state.privateMarks) : undefined
+  return stale ?? askForStale(context, indexFile, prefix)
+}
+
+/** Git compares, we decide. */
+async function askForStale(
+  { git, files, repository, signal }: ScanContext,
   indexFile: string,
   prefix: BytePath,
 ): Promise<BytePath[]> {

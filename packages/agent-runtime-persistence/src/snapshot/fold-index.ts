@@ -16,7 +16,7 @@ const namePrefix = "index-"
 
 /** Writes a new index, which the caller makes durable, and changes the state to use it. The state's last tree must hold exactly index and overlay. */
 export function foldIndex(store: string, state: ScanState): void {
-  const old = state.seed?.() ?? (state.indexFile === null ? [] : readIndex(join(store, state.indexFile)))
+  const old = readOld(store, state)
   delete state.seed
   state.indexFile = writeIndexFile(
     store,
@@ -30,8 +30,14 @@ export function foldIndex(store: string, state: ScanState): void {
   }
 }
 
-function readIndex(file: string): readonly WritableEntry[] {
-  return parseIndex(readFileSync(file)).entries
+/** Every file of the last snapshot and of what was seen since. */
+export function listHeldFiles(store: string, state: ScanState): BytePath[] {
+  return merge(readOld(store, state), state.overlay).map(pathOf)
+}
+
+function readOld(store: string, state: ScanState): readonly WritableEntry[] {
+  if (state.seed !== undefined) return state.seed()
+  return state.indexFile === null ? [] : parseIndex(readFileSync(join(store, state.indexFile))).entries
 }
 
 /** Returns the name of the new file in the store. It is on its way to the disk, but the caller must still see it there. */

@@ -21,10 +21,11 @@ import {
 import { promisify } from "node:util"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { type BytePath, displayPath, foldersAbove, parentOf } from "./byte-path.js"
-import { encodeStat, type FileStat, isSettled } from "./file-stat.js"
+import { encodeStat, type FileStat, isSettled, permissionsOf } from "./file-stat.js"
 import { objectId } from "./git-objects.js"
 import { canHold, changeBeside, changeHeld, type HeldFiles, type NameChange } from "./held-files.js"
 import { moveAcross } from "./move-across.js"
+import { permissionsOfNew } from "./private-files.js"
 import type { RestoreWork } from "./restore-plan.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import type { FileEntry } from "./trees.js"
@@ -73,7 +74,7 @@ export async function applyRestoreWork(
     if (writes.length > 0) {
       step("restore:stage")
       mkdirSync(staging, 0o700)
-      await stageAll(environment, writes, stagingName, signal)
+      await stageAll(environment, writes, seen, stagingName, signal)
     }
     await noted
     step("restore:recheck")
@@ -168,6 +169,7 @@ function refuseChanged(
     return
   }
   const known = seen.get(path)
+  if (found.kind === "file" && hasOtherPermissions(known, found.stat)) throw changed(path)
   const isKnown = known !== undefined && found.kind === "file" && found.stat === known.stat
   const now = isKnown && isSettled(known.stat, known.seenAt) ? known : describe(environment, path, seen)
   if (before === undefined || now?.id !== before.id || now.mode !== before.mode) throw changed(path)
@@ -181,9 +183,16 @@ function refuseSwapped(environment: SnapshotEnvironment, path: BytePath, seen: S
   const stat = lstatSync(environment.files.resolve(path), { bigint: true, throwIfNoEntry: false })
   if (stat === undefined || stat.isDirectory()) return
   const known = seen.get(path)
-  if (known?.stat === encodeStat(stat)) return
-  const now = known && describe(environment, path)
-  if (known === undefined || now?.id !== known.id || now.mode !== known.mode) throw changed(path)
+  const current = encodeStat(stat)
+  if (known?.stat === current) return
+  if (known === undefined || hasOtherPermissions(known, current)) throw changed(path)
+  const now = describe(environment, path)
+  if (now?.id !== known.id || now.mode !== known.mode) throw changed(path)
+}
+
+/** The new file was given those the old one had when it was first looked at. */
+function hasOtherPermissions(known: { readonly stat: FileStat } | undefined, now: FileStat): boolean {
+  return permissionsOf(now) !== (known && permissionsOf(known.stat))
 }
 
 function changed(path: BytePath): KeepupError {
@@ -196,17 +205,19 @@ function changed(path: BytePath): KeepupError {
 async function stageAll(
   environment: SnapshotEnvironment,
   writes: RestoreWork["writes"],
+  seen: Seen,
   stagingName: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   let staged = 0
-  await inPool(writes, async ({ entry, path }, i) => {
+  await inPool(writes, async ({ entry, path, isPrivate }, i) => {
     signal?.throwIfAborted()
     environment.onProgress?.(staged++, writes.length, "Writing files")
     const data = await environment.reader.get(entry.id, "blob")
     const temporary = environment.files.resolve(`${stagingName}/${i}`)
     if (entry.mode === "120000") symlinkSync(data, temporary)
-    else await stageFile(temporary, data, entry, permissions(environment, path, entry))
+    else
+      await stageFile(temporary, data, keptPermissions(seen.get(path), entry), permissionsOfNew(entry.mode, isPrivate))
   })
 }
 
@@ -225,17 +236,20 @@ async function inPool<T>(items: readonly T[], work: (item: T, index: number) => 
   for (const end of ends) if (end.status === "rejected") throw end.reason
 }
 
-/** Only what makes the disk turn waits on another thread: a thread for each small step would take longer. */
+/**
+ * Only what makes the disk turn waits on another thread: a thread for each small step would take longer. The file never
+ * has more permissions than it is to have in the end.
+ */
 async function stageFile(
   path: string | Buffer,
   data: Buffer,
-  entry: FileEntry,
-  mode: number | undefined,
+  kept: number | undefined,
+  permissionsIfNew: number,
 ): Promise<void> {
-  const descriptor = openSync(path, "wx", entry.mode === "100755" ? 0o777 : 0o666)
+  const descriptor = openSync(path, "wx", kept ?? permissionsIfNew)
   try {
     await writeAll(descriptor, data)
-    if (mode !== undefined) fchmodSync(descriptor, mode)
+    if (kept !== undefined) fchmodSync(descriptor, kept) // the umask took some away
     await makeDurable(descriptor)
   } finally {
     closeSync(descriptor)
@@ -252,11 +266,13 @@ async function writeAll(descriptor: number, data: Buffer): Promise<void> {
 }
 
 /** A file that is replaced keeps its permissions, except that the executable bit is as it was captured. */
-function permissions({ files }: SnapshotEnvironment, path: BytePath, entry: FileEntry): number | undefined {
-  const stat = lookAtDisk(files.resolve(path))
-  if (!stat?.isFile()) return undefined
-  const plain = stat.mode & 0o666
-  return entry.mode === "100755" ? plain | ((plain & 0o444) >> 2) | 0o100 : plain
+function keptPermissions(now: { readonly stat: FileStat } | undefined, entry: FileEntry): number | undefined {
+  const permissions = now && permissionsOf(now.stat)
+  if (permissions === undefined) return undefined
+  const isExecutable = entry.mode === "100755"
+  if (isExecutable === ((permissions & 0o100) !== 0)) return permissions
+  const plain = permissions & 0o666
+  return isExecutable ? plain | ((plain & 0o444) >> 2) | 0o100 : plain
 }
 
 async function remove(

@@ -7,6 +7,7 @@ import { KeepupError, type RestorePlan, type SkipReason } from "@ku0/agent-runti
 import { type BytePath, displayPath, foldersAbove, isInside, toBytePath } from "./byte-path.js"
 import { compareBytes } from "./git-objects.js"
 import { findIgnoredThen, isRuleFile } from "./ignored-then.js"
+import { isPrivate } from "./private-files.js"
 import { describeSkipped, readSnapshotCommit } from "./snapshot-commit.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import { compareTrees, type FileEntry, findEntry, listTree } from "./trees.js"
@@ -21,8 +22,11 @@ export interface RestoreWork extends RestorePlan {
     readonly path: BytePath
     readonly entry: FileEntry
     readonly before: FileEntry | undefined
+    /** Whether the file is private in the target, and in the safety snapshot. */
+    readonly isPrivate: boolean
+    readonly wasPrivate: boolean
   }[]
-  readonly deletes: readonly { readonly path: BytePath; readonly before: FileEntry }[]
+  readonly deletes: readonly { readonly path: BytePath; readonly before: FileEntry; readonly wasPrivate: boolean }[]
   readonly makeFolders: readonly BytePath[]
   readonly removeFolders: readonly BytePath[]
   /** Of a restore that was broken off: what someone changed since, which stays as it is. */
@@ -67,10 +71,12 @@ export async function planRestoreWork(environment: SnapshotEnvironment, options:
   const changedMeanwhile: string[] = []
   for (const { path, before, after } of changes) {
     if (!isChosen(path) || isLeftAlone(path)) continue
+    const wasPrivate = isPrivate(safety.privateMarks, path)
     if (before !== undefined && between?.isOnEitherSide(path, before) === false)
       changedMeanwhile.push(displayPath(path))
-    else if (after !== undefined) writes.push({ path, entry: after, before })
-    else if (before !== undefined && mayDelete) deletes.push({ path, before })
+    else if (after !== undefined)
+      writes.push({ path, entry: after, before, isPrivate: isPrivate(target.privateMarks, path), wasPrivate })
+    else if (before !== undefined && mayDelete) deletes.push({ path, before, wasPrivate })
   }
   if (changes.some(({ path }) => isRuleFile(path))) {
     const stay = await findStaying(environment, target.tree, deletes, options.undoes)

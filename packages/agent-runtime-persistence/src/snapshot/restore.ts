@@ -6,7 +6,9 @@ import { randomUUID } from "node:crypto"
 import { KeepupError, type Snapshot } from "@ku0/agent-runtime-core"
 import { type BytePath, displayPath } from "./byte-path.js"
 import type { SnapshotNews } from "./capture.js"
+import { permissionsOf } from "./file-stat.js"
 import { createHeldFiles, type HeldFiles } from "./held-files.js"
+import { isPrivateMode } from "./private-files.js"
 import { type AppliedRestore, applyRestoreWork, type RestoreWatch, removeStaging } from "./restore-apply.js"
 import { type RestoreJournal, removeJournal, stagingName, writeJournal } from "./restore-journal.js"
 import { type PlanOptions, planRestoreWork, type RestoreWork } from "./restore-plan.js"
@@ -64,12 +66,9 @@ export async function prepareRestore(
   let plan = await planRestoreWork(environment, { ...options, target, safety: safety.commit })
   // Files that are there, but that a rule keeps out of snapshots, must be held too before they are overwritten.
   const strangers = plan.writes.filter(({ path, before }) => before === undefined && isThere(environment, path))
-  if (strangers.length > 0) {
-    safety = await takeSafety(
-      session,
-      { ...options, exact: false },
-      strangers.map(({ path }) => path),
-    )
+  const unheld = [...strangers, ...listUnknown(environment, plan)].map(({ path }) => path)
+  if (unheld.length > 0) {
+    safety = await takeSafety(session, { ...options, exact: false }, unheld)
     plan = await planRestoreWork(environment, { ...options, target, safety: safety.commit })
   }
   await verifyObjects(environment, plan)
@@ -189,6 +188,16 @@ async function takeSafety(
 function isThere({ files }: SnapshotEnvironment, path: BytePath): boolean {
   const { kind } = files.look(path)
   return kind === "file" || kind === "skipped"
+}
+
+/** Files that would go and of which the safety snapshot does not know whether they are private: nobody looked at them. */
+function listUnknown({ files }: SnapshotEnvironment, { writes, deletes }: RestoreWork) {
+  const replaced = writes.filter(({ entry, before }) => before !== undefined && entry.mode === "120000")
+  return [...deletes, ...replaced].filter(({ path, wasPrivate }) => {
+    const found = files.look(path)
+    const permissions = found.kind === "file" ? permissionsOf(found.stat) : undefined
+    return permissions !== undefined && isPrivateMode(permissions) !== wasPrivate
+  })
 }
 
 /** A restore that would fail half way must not start. */

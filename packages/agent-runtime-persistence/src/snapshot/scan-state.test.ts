@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -27,6 +28,17 @@ it("gives back what was saved last, also when that was the shorter one", () => {
     saveScanState(store, stateWith(gone))
     expect(load()).toEqual(rest)
   }
+})
+
+it("reads a state of before private files were noted as one that knows of none", () => {
+  const saved = { ...stateWith(1), privateMarks: new Map([["secret", true]]) }
+  saveScanState(store, saved)
+  expect(load().privateMarks).toEqual(saved.privateMarks)
+  const file = join(store, "scan-state")
+  const { privateMarks: _, ...older } = JSON.parse(readFileSync(file, "latin1").slice(41))
+  const body = JSON.stringify(older)
+  writeFileSync(file, `${createHash("sha1").update(body, "latin1").digest("hex")}\n${body}`)
+  expect(load()).toMatchObject({ overlay: saved.overlay, privateMarks: new Map() })
 })
 
 it("tells two saves of the same state apart", () => {

@@ -46,6 +46,8 @@ export interface ScanState {
   looks: number
   /** Looked at again each time: they are in no index. */
   skipped: Map<BytePath, SkipReason>
+  /** Which files of the last snapshot are private, as far as they were looked at. */
+  privateMarks: Map<BytePath, boolean>
   /** Ignored, but tracked by the user's git. */
   forced: Set<BytePath>
   /** Which index of the user `forced` was read from. */
@@ -66,6 +68,7 @@ export function createScanState(): ScanState {
     overlay: new Map(),
     looks: 0,
     skipped: new Map(),
+    privateMarks: new Map(),
     forced: new Set(),
     userIndex: "",
     rules: "",
@@ -103,6 +106,7 @@ export function loadScanState(store: string): ScanState | undefined {
       overlay: new Map(saved.overlay),
       looks: saved.looks ?? 0,
       skipped: new Map(saved.skipped),
+      privateMarks: new Map(saved.privateMarks), // an older state has none: what it saw is not known to be private
       forced: new Set(saved.forced),
       hiddenRules: new Map(saved.hiddenRules),
       directories: loadDirectories(store, saved.rules),
@@ -140,8 +144,13 @@ export function saveScanState(store: string, state: ScanState): void {
     overwriteCache(join(store, directoriesFile), seal(text))
     saved.set(directories, table)
   }
-  const { overlay, skipped, forced, hiddenRules, directories: _table, seed: _seed, ...rest } = state
-  const maps = { overlay: [...overlay], skipped: [...skipped], hiddenRules: [...hiddenRules] }
+  const { overlay, skipped, privateMarks, forced, hiddenRules, directories: _table, seed: _seed, ...rest } = state
+  const maps = {
+    overlay: [...overlay],
+    skipped: [...skipped],
+    privateMarks: [...privateMarks],
+    hiddenRules: [...hiddenRules],
+  }
   const stamp = randomBytes(8).toString("hex") // no two of them have the same checksum
   const body = JSON.stringify({ stamp, ...rest, ...maps, forced: [...forced] })
   overwriteCache(join(store, stateFile), seal(body))

@@ -3,6 +3,7 @@ import { isKeepupError, type SkippedPath, type SkipReason } from "@ku0/agent-run
 import { type BytePath, displayPath } from "./byte-path.js"
 import { formatCommit, objectId, parseCommit } from "./git-objects.js"
 import type { PackWriter } from "./pack-writer.js"
+import { hasSameMarks } from "./private-files.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import { formatSnapshotMessage, parseSnapshotMessage, type SnapshotFacts } from "./snapshot-message.js"
 
@@ -33,22 +34,27 @@ export function addCommit(
   return id
 }
 
+type Held = Pick<SnapshotFacts, "emptyFolders" | "privateMarks" | "skipped"> & { readonly tree: string }
+
 /** Whether a snapshot says everything that one taken now would say. */
-export function isSame(
-  known: (SnapshotFacts & { readonly tree: string }) | undefined,
-  tree: string,
-  emptyFolders: readonly BytePath[],
-  skipped: SnapshotFacts["skipped"],
-): boolean {
+export function isSame(known: Held | undefined, now: Held): boolean {
   return (
-    known?.tree === tree &&
-    sameFolders(known.emptyFolders, emptyFolders) &&
-    known.skipped.size === skipped.size &&
-    [...skipped].every(([path, reason]) => known.skipped.get(path) === reason)
+    holdsSame(known, now) &&
+    known?.skipped.size === now.skipped.size &&
+    [...now.skipped].every(([path, reason]) => known.skipped.get(path) === reason)
   )
 }
 
-export function sameFolders(a: readonly BytePath[], b: readonly BytePath[]): boolean {
+/** The same, whatever could not be captured. */
+export function holdsSame(known: Held | undefined, now: Held): boolean {
+  return (
+    known?.tree === now.tree &&
+    sameFolders(known.emptyFolders, now.emptyFolders) &&
+    hasSameMarks(known.privateMarks, now.privateMarks)
+  )
+}
+
+function sameFolders(a: readonly BytePath[], b: readonly BytePath[]): boolean {
   return a.length === b.length && a.every((path, i) => path === b[i])
 }
 

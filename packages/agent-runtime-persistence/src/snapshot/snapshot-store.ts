@@ -10,6 +10,7 @@ import { watchChanges } from "./change-hints.js"
 import { checkStore, repairStore, type StoreReport } from "./check-store.js"
 import { collectGarbage, consolidatePacks, hasManyPacks, ownObjects } from "./consolidate.js"
 import type { SnapshotChange } from "./diff-snapshots.js"
+import { findPrivateFiles } from "./find-private-files.js"
 import { openStoreSession } from "./open-store-session.js"
 import { createSnapshotReading } from "./read-snapshots.js"
 import { checkpointRefs } from "./refs.js"
@@ -160,7 +161,10 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
   }
 
   function keepHouse(snapshot: Snapshot): void {
-    if (!snapshot.owned) inBackground(() => ownObjects(environment, lock))
+    if (!snapshot.owned) {
+      inBackground(() => findPrivateFiles(session))
+      inBackground(() => ownObjects(environment, lock))
+    }
     if (!hasManyPacks(environment)) return
     inBackground(() => consolidatePacks(environment, lock))
   }

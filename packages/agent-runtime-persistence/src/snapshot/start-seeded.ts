@@ -23,9 +23,12 @@ export function startSeeded(
   const indexFile = join(repository.gitDirectory, "index")
   const version = fileVersion(indexFile)
   if (version === "none") return undefined
-  const comparing = listStale(context, indexFile, repository.prefix)
+  context.files.refresh()
+  const comparing = Promise.resolve(listStale(context, indexFile, repository.prefix))
   comparing.catch(() => {}) // awaited below, unless there is no seed
   const seed = readSeed({ repository, rules: context.rules })
+  const { state } = context
+  for (const path of state.privateMarks.keys()) if (!isHeld(seed, path)) state.privateMarks.delete(path)
   if (seed === undefined) return undefined
   const alternates = join(store, "objects/info/alternates")
   replaceFile(alternates, `${join(repository.commonDirectory, "objects")}\n`, { durable: false })
@@ -36,7 +39,6 @@ export function startSeeded(
     pack.add(id, "tree", data)
     reader.keepTree(id, data)
   }
-  const { state } = context
   state.seed = seed.readEntries
   if (seed.isWhole) state.indexFile = writeIndexFile(store, seed.data)
   state.indexTree = seed.tree
@@ -54,6 +56,9 @@ export function startSeeded(
 
 async function listUncertain(options: SeedOptions, seed: Seed, comparing: Promise<BytePath[]>): Promise<BytePath[]> {
   const [stale, converted] = await Promise.all([comparing, findConverted(seed, options)])
-  const isKnown = (path: BytePath) => seed.byFolder.get(parentOf(path))?.has(nameOf(path)) === true
-  return [...stale.filter(isKnown), ...converted, ...seed.uncertain]
+  return [...stale.filter((path) => isHeld(seed, path)), ...converted, ...seed.uncertain]
+}
+
+function isHeld(seed: Seed | undefined, path: BytePath): boolean {
+  return seed?.byFolder.get(parentOf(path))?.has(nameOf(path)) === true
 }

@@ -2,8 +2,10 @@
 import { mkdirSync, readdirSync } from "node:fs"
 import { mkdir, symlink, writeFile } from "node:fs/promises"
 import { KeepupError } from "@ku0/agent-runtime-core"
-import { type BytePath, parentOf, toBytePath, toSystemPath } from "./byte-path.js"
+import { parentOf, toBytePath, toSystemPath } from "./byte-path.js"
 import type { ObjectReader } from "./object-reader.js"
+import { isPrivate, permissionsOfNew } from "./private-files.js"
+import type { SnapshotFacts } from "./snapshot-message.js"
 import { listTree } from "./trees.js"
 
 const atOnce = 16
@@ -11,7 +13,7 @@ const atOnce = 16
 /** The folder is made if needed and must be empty. Returns the number of files written. */
 export async function writeTreeTo(
   reader: ObjectReader,
-  snapshot: { readonly tree: string; readonly emptyFolders: readonly BytePath[] },
+  snapshot: Pick<SnapshotFacts, "emptyFolders" | "privateMarks"> & { readonly tree: string },
   directory: string,
 ): Promise<number> {
   mkdirSync(directory, { recursive: true })
@@ -31,7 +33,10 @@ export async function writeTreeTo(
       const data = await reader.get(entry.id, "blob")
       const target = toSystemPath(`${root}/${path}`)
       if (entry.mode === "120000") await symlink(data, target)
-      else await writeFile(target, data, { flag: "wx", mode: entry.mode === "100755" ? 0o777 : 0o666 })
+      else {
+        const mode = permissionsOfNew(entry.mode, isPrivate(snapshot.privateMarks, path))
+        await writeFile(target, data, { flag: "wx", mode })
+      }
     }
   }
   await Promise.all(Array.from({ length: Math.min(atOnce, files.length) }, work))

@@ -14,12 +14,15 @@ beforeEach(() => {
   work.git("add", "-A")
   work.git("commit", "-qm", "x")
   work.folderAt("empty")
+  work.write("secret", "nobody else's\n", 0o400)
 })
 afterEach(() => work.close())
 
 function edit(round: number): void {
   for (let i = 0; i < 8; i++) work.write(`src/d${i % 5}/f${i}.txt`, `round ${round} file ${i}\n`)
   work.write(`new-${round}/deep/x`, `${round}`)
+  work.write(`new-${round}/secret`, `${round}`, 0o600)
+  work.remove("secret")
   work.remove(`src/d1/f${16 + (round % 4)}.txt`)
 }
 

@@ -28,6 +28,7 @@ it("is captured, restored and given back like any other", async () => {
   work.write("top", "1")
   work.write("mounted/secret", "1", 0o600)
   work.write("mounted/run", "1", 0o755)
+  work.write("mounted/deep/gone", "1", 0o400)
   work.write(`mounted/deep/${longest}`, "1")
   work.link("mounted/link", "deep")
   work.folderAt("mounted/empty")

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process"
 import { chmodSync, lstatSync, renameSync } from "node:fs"
 import fc from "fast-check"
 import { expect } from "vitest"
-import { fsck, makeWorkspace, type WorkspaceFixture } from "./workspace-fixture.js"
+import { fsck, makeWorkspace, takePicture, type WorkspaceFixture } from "./workspace-fixture.js"
 
 const names = ["a", "b", "c.txt", "d e", "new\nline", "\xff\xfe", "\xc3\xa9", "Z", ":x", "a.b"]
 const path = fc.array(fc.constantFrom(...names), { minLength: 1, maxLength: 4 }).map((parts) => parts.join("/"))
@@ -26,7 +26,11 @@ const edit = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: fc.record({ kind: fc.constant("mode" as const), path, mode: fc.constantFrom(0o755, 0o644) }),
+    arbitrary: fc.record({
+      kind: fc.constant("mode" as const),
+      path,
+      mode: fc.constantFrom(0o755, 0o644, 0o600, 0o700),
+    }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("move" as const), path, to: path }) },
   {
@@ -113,6 +117,19 @@ function comparable(work: WorkspaceFixture): Map<string, string> {
   return picture
 }
 
+/** A file that is there already stays as private or open as it is; one that is made anew is as it was captured. */
+function withKeptPermissions(picture: Map<string, string>, before: Map<string, string>): Map<string, string> {
+  const kept = new Map(picture)
+  for (const [name, then] of picture) {
+    const now = before.get(name)
+    if (!then.startsWith("file ") || !now?.startsWith("file ")) continue
+    kept.set(name, then.replace(/^file (.)p? /, `file $1${/^file .p /.test(now) ? "p" : ""} `))
+  }
+  return kept
+}
+
+const filesOf = (picture: Map<string, string>) => new Map([...picture].filter(([, kind]) => kind.startsWith("file ")))
+
 const userGit = (work: WorkspaceFixture) =>
   new Map([...work.picture({ git: true })].filter(([name]) => name === ".git" || name.startsWith(".git/")))
 
@@ -154,9 +171,15 @@ async function roundTrip(work: WorkspaceFixture, rounds: readonly (readonly Edit
     taken.push({ commit, picture: comparable(work) })
   }
   for (const { commit, picture } of [...taken, ...[...taken].reverse()]) {
+    const before = work.picture()
     const outcome = await store.restore(commit, { exact: !watch })
     expect(outcome.failed).toEqual([])
-    expect(comparable(work)).toEqual(picture)
+    expect(comparable(work)).toEqual(withKeptPermissions(picture, before))
+  }
+  for (const [i, { commit, picture }] of taken.entries()) {
+    const copy = `${work.folder}/copy-${i}`
+    await store.writeAllTo(commit, copy)
+    expect(filesOf(takePicture(copy, false))).toEqual(filesOf(picture))
   }
   await store.consolidate()
   expect(fsck(store.directory)).toBe("")

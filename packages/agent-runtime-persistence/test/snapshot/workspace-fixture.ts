@@ -36,7 +36,7 @@ export interface WorkspaceFixture {
   exists(path: string): boolean
   /** The user's own git. */
   git(...args: string[]): string
-  /** Everything in the workspace: path → kind, mode and content. `.git` folders are left out unless asked for. */
+  /** Everything in the workspace: path → kind, mode (executable, private) and content. `.git` folders are left out unless asked for. */
   picture(options?: { git?: boolean }): Map<string, string>
   close(): Promise<void>
 }
@@ -131,7 +131,9 @@ export function takePicture(root: string, withGit: boolean): Map<string, string>
         walk(inner, innerPath)
       } else if (stat.isSymbolicLink()) picture.set(innerPath, `link ${readlinkSync(inner, "latin1")}`)
       else if (stat.isFile()) {
-        picture.set(innerPath, `file ${(stat.mode & 0o100) === 0 ? "-" : "x"} ${readFileSync(inner, "latin1")}`)
+        const isPrivate = (stat.mode & 0o077) === 0
+        const mode = `${(stat.mode & 0o100) === 0 ? "-" : "x"}${isPrivate ? "p" : ""}`
+        picture.set(innerPath, `file ${mode} ${readFileSync(inner, "latin1")}`)
       } else picture.set(innerPath, "special")
     }
   }
