@@ -4,6 +4,7 @@ import { chmodSync, readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
+import { loadSqlite } from "../store/load-sqlite.js"
 
 let work: WorkspaceFixture
 beforeEach(() => {
@@ -15,7 +16,7 @@ afterEach(async () => {
 })
 
 async function asSomebody(act: () => Promise<void>): Promise<void> {
-  await import("@photostructure/sqlite") // while we may still read it
+  loadSqlite() // while we may still read it
   const isRoot = process.getuid?.() === 0
   if (isRoot) {
     execFileSync("chown", ["-R", "65534:65534", work.folder])
