@@ -37,10 +37,10 @@ export function findStale(
     if (folder.path !== above) folder = enter(above)
     const stat = folder.isReal ? lookAtDisk(resolve(path, slash + 1)) : undefined
     if (stat === undefined || !isSame(data, at, mode, view, stat, second)) stale.push(path)
-    if (stat?.isFile()) {
-      const isPrivate = isPrivateMode(stat.mode)
-      if ((marks.get(path) ?? folder.isPrivate) !== isPrivate) notePrivate(marks, path, isPrivate)
-    }
+    if (stat === undefined) return
+    const isPrivate = isPrivateMode(stat.mode)
+    if (!isPrivate && marks.size === 0) return // nearly always
+    if (stat.isFile() && (marks.get(path) ?? folder.isPrivate) !== isPrivate) notePrivate(marks, path, isPrivate)
   }
 
   function enter(path: BytePath) {
