@@ -4,7 +4,8 @@ import { restore } from "./restore.mjs"
 import { size } from "./size.mjs"
 import { take } from "./take.mjs"
 
-const parts = { take, list, restore, size }
+// What starts a git comes first: starting one takes longer the more this process holds.
+const parts = { restore, take, list, size }
 
 export async function run(context) {
   for (const [name, part] of Object.entries(parts)) {
