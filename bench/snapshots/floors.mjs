@@ -4,8 +4,14 @@ import { createHash } from "node:crypto"
 import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
+export const floors = (root) => ({
+  walkInNode: () => walkInNode(root),
+  walkInFind: () => walkInFind(root),
+  hashChanged: (changed) => hashChanged(root, changed),
+})
+
 /** Node: readdir and lstat of everything outside `.git` and node_modules. */
-export function walkInNode(root) {
+function walkInNode(root) {
   let seen = 0
   const stack = [root]
   while (stack.length > 0) {
@@ -24,7 +30,7 @@ export function walkInNode(root) {
 }
 
 /** The same by `find`, which prints size and time of each so that it must look. */
-export function walkInFind(root) {
+function walkInFind(root) {
   return new Promise((resolve, reject) => {
     const prune = ["(", "-name", ".git", "-o", "-name", "node_modules", ")", "-prune", "-o"]
     const child = spawn("find", [root, ...prune, "-printf", "%s %T@\\0"], { stdio: ["ignore", "pipe", "ignore"] })
@@ -38,7 +44,7 @@ export function walkInFind(root) {
 }
 
 /** Reads and hashes the changed files as git would name them. */
-export function hashChanged(root, changed) {
+function hashChanged(root, changed) {
   return changed
     .filter((path) => existsSync(join(root, path)))
     .map((path) => {

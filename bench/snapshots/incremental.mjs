@@ -1,8 +1,8 @@
 /** One checkpoint after another: k = 0, 1 and 50 changed files since the last one, for everybody on the same tree. */
 import { flush, usage } from "../harness/disk.mjs"
+import { hire } from "../harness/member.mjs"
 import { progress, table } from "../harness/report.mjs"
 import { interleave } from "../harness/rounds.mjs"
-import { hashChanged, walkInFind, walkInNode } from "./floors.mjs"
 import { gather } from "./members.mjs"
 import { isInUserRepository } from "./strategies.mjs"
 
@@ -11,15 +11,16 @@ const rounds = { 0: 3, 1: 9, 50: 5 }
 
 export async function incremental(context, tree) {
   const members = await gather(context, tree)
+  const floors = await hire(new URL("./floors.mjs", import.meta.url).href, "floors", tree.workspace.root)
   const result = { files: tree.files, git: tree.git, strategies: {} }
   for (const k of [0, 1, 50]) {
     let changed = []
     const contestants = Object.fromEntries(
       members.map(({ name, instance }) => [name, () => instance.snapshot(changed)]),
     )
-    contestants["floor: lstat walk (find)"] = () => walkInFind(tree.workspace.root)
-    contestants["floor: lstat walk (node)"] = () => walkInNode(tree.workspace.root)
-    contestants["floor: hash changed bytes"] = () => hashChanged(tree.workspace.root, changed)
+    contestants["floor: lstat walk (find)"] = () => floors.walkInFind()
+    contestants["floor: lstat walk (node)"] = () => floors.walkInNode()
+    contestants["floor: hash changed bytes"] = () => floors.hashChanged(changed)
     const { rows, load } = await interleave(contestants, {
       rounds: context.quick ? 3 : rounds[k],
       beforeRound: async () => {
@@ -36,6 +37,7 @@ export async function incremental(context, tree) {
     }
     result.load = load
   }
+  await floors.close()
   result.trees = await sameTree(members)
   for (const { name, folder, instance, firstMs } of members) {
     await instance.settle?.()

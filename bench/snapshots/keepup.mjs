@@ -22,9 +22,7 @@ export function storeOptions(workspacePath, folder) {
 }
 
 function makeKeepup({ watch }) {
-  return async (workspace, folder) => {
-    const file = await keepupBundle()
-    if (!file) return null
+  return async (workspace, folder, file) => {
     const { openSnapshotStore } = await import(pathToFileURL(file).href)
     const open = async () => {
       const opened = await openSnapshotStore(storeOptions(workspace, folder))
@@ -45,7 +43,9 @@ function makeKeepup({ watch }) {
       },
       snapshot: take,
       /** The safety snapshot that is part of it looks at everything, or trusts the watcher. */
-      restore: (id) => store.restore(id, { safetyCheckpointId: `bench-${++number}`, exact: !watch }),
+      async restore(id) {
+        await store.restore(id, { safetyCheckpointId: `bench-${++number}`, exact: !watch })
+      },
       /** Closing waits for the work in the background, which has no other bell. */
       async settle() {
         await store.close()
@@ -53,7 +53,9 @@ function makeKeepup({ watch }) {
         // What a resident process has behind it long before: one look at everything.
         if (watch) await take()
       },
-      compact: () => store.consolidate(),
+      async compact() {
+        await store.consolidate()
+      },
       close: () => store?.close(),
     }
   }
