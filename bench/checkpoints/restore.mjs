@@ -5,10 +5,11 @@
 import { appendFileSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { flush } from "../harness/disk.mjs"
+import { hire } from "../harness/member.mjs"
 import { progress, table } from "../harness/report.mjs"
 import { interleave } from "../harness/rounds.mjs"
 import { summarise } from "../harness/stats.mjs"
-import { git, makeRepository } from "../snapshots/git.mjs"
+import { makeRepository } from "../snapshots/git.mjs"
 import { generateTree } from "../snapshots/tree.mjs"
 import { loadKeepup, openSession } from "./keepup.mjs"
 
@@ -94,13 +95,15 @@ async function prepare(context, name, fileCount) {
 
 async function startGit(context, fileCount) {
   const tree = await prepare(context, "git", fileCount)
-  await git(tree.root, ["config", "core.fsync", "none"])
+  const member = await hire(new URL("./git-checkout.mjs", import.meta.url).href, "gitCheckout", tree.root)
   return {
     ...tree,
-    async goBack() {
-      const input = tree.files().join("\0")
-      await git(tree.root, ["checkout", "-q", "HEAD", "--pathspec-from-file=-", "--pathspec-file-nul"], { input })
+    async change(k) {
+      tree.change(k)
+      await member.choose(tree.files())
     },
+    goBack: member.goBack,
+    close: member.close,
   }
 }
 
