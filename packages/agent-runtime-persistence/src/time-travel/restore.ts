@@ -20,6 +20,7 @@ import type { TakeCheckpointOptions } from "../checkpoint/checkpoint-manager.js"
 import { appendEntries, lockSession } from "../session/append-entries.js"
 import type { RestoreOutcome } from "../snapshot/restore.js"
 import type { SqlRunner } from "../store/sql-driver.js"
+import { countRemoved, type RemovedMarkers } from "./count-removed.js"
 import { emptyPlan, pickPaths, type RestoreCheckpointOptions, refuseOther } from "./plan-restore.js"
 import { requireSnapshot } from "./require-snapshot.js"
 import { insertRestore, moveRestore, undoRecord } from "./restore-records.js"
@@ -81,7 +82,7 @@ async function restoreFiles(
   const git = context.manager.expectGit(session.workspacePath)
   const snapshots = await context.snapshots(session.workspacePath)
   let safety: Checkpoint | undefined
-  let removed: ReturnType<typeof countRemoved> | undefined
+  let removed: Promise<RemovedMarkers> | undefined
   try {
     const { plan } = await snapshots.restore(commit, {
       ...pickPaths(options, intent.undoes !== null),
@@ -96,7 +97,7 @@ async function restoreFiles(
         refuseOther(options, prepared.plan)
         safety = await keepSafety(context, intent, lease, { snapshot: prepared.safety, git })
         if (intent.mode === "files") return
-        removed = whileDiskWorks(() => countRemoved(context.store, intent, options.checkpoint))
+        removed = whileDiskWorks(() => countHidden(context, intent, options.checkpoint))
         removed.catch(() => {}) // awaited when the files are there, if they ever are
       },
       onApplied: async (outcome) => {
@@ -182,14 +183,15 @@ async function announceRestore(
 
 /** The pointer comes last. With the conversation, history goes on from the checkpoint's entry; `counted` may tell what that hides. */
 export async function moveHead(
-  { store }: TimeTravelContext,
+  context: TimeTravelContext,
   intent: Restore,
   checkpoint: Checkpoint,
   lease: Lease,
-  counted?: ReturnType<typeof countRemoved>,
+  counted?: Promise<RemovedMarkers>,
 ): Promise<void> {
   const { id: restoreId, checkpointId, safetyCheckpointId, mode } = intent
-  const removed = mode === "files" ? undefined : await (counted ?? countRemoved(store, intent, checkpoint))
+  const removed = mode === "files" ? undefined : await (counted ?? countHidden(context, intent, checkpoint))
+  const { store } = context
   await store.context.driver.transaction("restore-head", async (tx) => {
     const session = await lockSession(store.context, tx, intent.sessionId)
     await moveRestore(tx, intent.id, "started", "applied")
@@ -205,21 +207,15 @@ export async function moveHead(
   for (const wake of store.context.onAppended) wake(intent.sessionId)
 }
 
+async function countHidden({ store }: TimeTravelContext, intent: Restore, checkpoint: Checkpoint) {
+  const then = { sessionId: checkpoint.sessionId, seq: checkpoint.entrySeq }
+  return await countRemoved(store.context.driver, await store.log.head(intent.sessionId), then)
+}
+
 /** Later, when the files are on their way to the disk and nobody else has anything to do. */
 async function whileDiskWorks<Result>(work: () => Promise<Result>): Promise<Result> {
   await new Promise((next) => setImmediate(next))
   return await work()
-}
-
-/** Summaries and truncation markers that are in the history now and will not be after. */
-async function countRemoved(store: TimeTravelContext["store"], intent: Restore, checkpoint: Checkpoint) {
-  const { messages: now } = await store.log.fold(await store.log.head(intent.sessionId))
-  const { messages: then } = await store.log.fold({ sessionId: checkpoint.sessionId, seq: checkpoint.entrySeq })
-  const lost = (role: string) => {
-    const count = (messages: typeof now) => messages.filter((message) => message.role === role).length
-    return Math.max(0, count(now) - count(then))
-  }
-  return { removedSummaries: lost("summary"), removedTruncationMarkers: lost("truncation") }
 }
 
 /**
