@@ -58,7 +58,10 @@ export async function findChangesExactly(context: ScanContext): Promise<Candidat
   const { state, rules } = context
   context.files.refresh()
   const rulesChanged = state.rules !== rules.signature
-  if (rulesChanged) state.directories.clear()
+  if (rulesChanged) {
+    state.directories.clear()
+    state.answers.clear()
+  }
   const isFirst = state.lastCommit === null
   const [stale, forced, walked] = await Promise.all([
     context.seeded?.stale ?? listOwnStale(context),
@@ -98,6 +101,7 @@ function walkOptions(context: ScanContext, askKnown: boolean) {
     now,
     follower,
     askKnown,
+    answers: rules.isSelfContained ? state.answers : undefined,
     onFolders: (done: number, total: number) => onProgress?.(done, total, "Looking at folders"),
     table: state.directories,
     knownNames: async (folder: BytePath) => {

@@ -18,6 +18,8 @@ import { lookAtDisk } from "./workspace-files.js"
 export interface IgnoreRules {
   /** Changes when anything but a .gitignore file changed that decides what is captured. */
   readonly signature: string
+  /** Whether it and the .gitignore files in the workspace are all there is: a repository around it may have more. */
+  readonly isSelfContained: boolean
   readonly include: PatternList
   /** Names git may ignore where no .gitignore file in the workspace applies. */
   readonly outsideNames: NameFilter
@@ -70,6 +72,7 @@ export async function readIgnoreRules(options: IgnoreOptions): Promise<IgnoreRul
     signature: createHash("sha1")
       .update(JSON.stringify([own.signature, keepupIgnore, userExcludes, options.include, scope]))
       .digest("hex"),
+    isSelfContained: scope.prefix === "",
     include: createPatternList(options.include),
     outsideNames: scope.prefix === "" ? createNameFilter(userExcludes) : suspectsAll,
     isExcluded: (path, isFolder) => own.has(path, isFolder) || excluded.match(path, isFolder) === true,

@@ -17,6 +17,7 @@ import { overwriteCache } from "./durable-file.js"
 import type { FileStat } from "./file-stat.js"
 import type { WritableEntry } from "./git-index.js"
 import { emptyTree } from "./git-objects.js"
+import type { IgnoreAnswers } from "./walk-folders.js"
 
 /** A path whose present content is not what the index says. */
 export interface KnownFile {
@@ -56,6 +57,8 @@ export interface ScanState {
   /** Ignore files that are left out themselves; "" for one too young to be trusted. */
   hiddenRules: Map<BytePath, FileStat>
   directories: DirectoryTable
+  /** What git said about names it may ignore, as long as no rule changes. Not saved. */
+  answers: IgnoreAnswers
 }
 
 export function createScanState(): ScanState {
@@ -74,6 +77,7 @@ export function createScanState(): ScanState {
     rules: "",
     hiddenRules: new Map(),
     directories: createDirectoryTable(),
+    answers: new Map(),
   }
 }
 
@@ -110,6 +114,7 @@ export function loadScanState(store: string): ScanState | undefined {
       forced: new Set(saved.forced),
       hiddenRules: new Map(saved.hiddenRules),
       directories: loadDirectories(store, saved.rules),
+      answers: new Map(),
     }
   } catch {
     return undefined
@@ -144,7 +149,8 @@ export function saveScanState(store: string, state: ScanState): void {
     overwriteCache(join(store, directoriesFile), seal(text))
     saved.set(directories, table)
   }
-  const { overlay, skipped, privateMarks, forced, hiddenRules, directories: _table, seed: _seed, ...rest } = state
+  const { directories: _table, answers: _answers, seed: _seed, ...kept } = state
+  const { overlay, skipped, privateMarks, forced, hiddenRules, ...rest } = kept
   const maps = {
     overlay: [...overlay],
     skipped: [...skipped],

@@ -1,5 +1,5 @@
 /** What is captured under ignore files in many folders is what git would list: git itself is the oracle. */
-import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import fc from "fast-check"
 import { afterEach, beforeEach, expect, it } from "vitest"
@@ -94,4 +94,35 @@ it("goes on when a folder becomes a link while git is asked about it, and holds 
   rmSync(git)
   writeFileSync(git, '#!/bin/sh\nexec git "$@"\n', { mode: 0o755 })
   expect(await held()).toEqual([".gitignore", "moving/deep/file", "other"])
+})
+
+it("asks git once about a name it ignores, and anew when a rule or the name itself became another", async () => {
+  const git = join(work.folder, "git")
+  const asked = join(work.folder, "asked")
+  writeFileSync(git, `#!/bin/sh\ncase "$*" in *check-ignore*) echo x >> ${asked};; esac\nexec git "$@"\n`)
+  chmodSync(git, 0o755)
+  const count = () => (existsSync(asked) ? readFileSync(asked, "utf8").length / 2 : 0)
+  const store = await work.open({ git })
+  work.write(".gitignore", "out\nlogs/\n")
+  work.write("sub/out", "ignored")
+  work.write("sub/logs", "a file: the rule is about folders")
+  const held = async () => {
+    const { commit } = await store.capture({ message: "x", exact: true })
+    return (await store.listFiles(commit)).map(({ path }) => path).sort()
+  }
+  expect(await held()).toEqual([".gitignore", "sub/logs"])
+  // A young ignore file may have changed in the same tick of the clock: it is read anew, until it is old enough.
+  let before = 0
+  do {
+    before = count()
+    await held()
+  } while (count() !== before)
+  work.write("sub/new", "n")
+  expect(await held()).toEqual([".gitignore", "sub/logs", "sub/new"])
+  expect(count()).toBe(before)
+  work.remove("sub/logs")
+  work.write("sub/logs/today", "in a folder now")
+  expect(await held()).toEqual([".gitignore", "sub/new"])
+  work.write(".gitignore", "logs/\n")
+  expect(await held()).toEqual([".gitignore", "sub/new", "sub/out"])
 })

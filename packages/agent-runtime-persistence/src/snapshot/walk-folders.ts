@@ -22,6 +22,8 @@ export interface WalkOptions {
   readonly knownNames: (folder: BytePath) => Promise<{ has(name: BytePath): boolean }>
   /** Ask about known files too, because the rules changed; then `found` lists every captured file. */
   readonly askKnown: boolean
+  /** What git said before, under the same rules. */
+  readonly answers?: IgnoreAnswers | undefined
   readonly follower?: FolderFollower | undefined
   readonly signal: AbortSignal
   /** Folders read so far, of those found so far. Must not throw. */
@@ -29,6 +31,9 @@ export interface WalkOptions {
   /** Milliseconds of the real clock; file times are compared with it. */
   readonly now: () => number
 }
+
+/** Path, with a slash in front of a folder's → whether git ignores it. */
+export type IgnoreAnswers = Map<string, boolean>
 
 export interface WalkResult {
   /** Files to look at. */
@@ -132,21 +137,34 @@ export async function walkFolders(start: readonly BytePath[], options: WalkOptio
 
   /** Finds the files that are not ignored, and returns the folders to read. */
   async function askGit(someFolders: readonly Suspect[], someFiles: readonly Suspect[]): Promise<Step[]> {
-    const paths = [...someFolders, ...someFiles].map(({ path }) => path)
-    const { ignored, isCertain: isAnswer } = await rules.findIgnored(paths, signal)
-    isCertain &&= isAnswer
+    const keys = [...someFolders.map(({ path }) => `/${path}`), ...someFiles.map(({ path }) => path)]
+    const isIgnored = await answer(keys)
     const steps: Step[] = []
     for (const { path } of someFiles) {
-      if (!ignored.has(path) || rules.include.match(path, false)) found.push(path)
+      if (!isIgnored(path) || rules.include.match(path, false)) found.push(path)
       else if (nameOf(path) === ".gitignore") hiddenRules.push(path)
     }
     for (const { path, suspects } of someFolders) {
-      if (!ignored.has(path)) steps.push({ path, included: "no", suspects })
+      if (!isIgnored(`/${path}`)) steps.push({ path, included: "no", suspects })
       else considerIncluded(path, true, { path, included: "asked", suspects }, rules, steps, found)
     }
     return steps
   }
+
+  /** In folders that change often the same names are ignored each time. */
+  async function answer(keys: readonly string[]): Promise<(key: string) => boolean> {
+    const answers: IgnoreAnswers = options.answers ?? new Map()
+    const paths = keys.filter((key) => !answers.has(key)).map(pathOfKey)
+    const { ignored, isCertain: isAnswer } = await rules.findIgnored(paths, signal)
+    isCertain &&= isAnswer
+    if (isAnswer && answers.size + paths.length <= mostAnswers)
+      for (const key of keys) answers.set(key, answers.get(key) ?? ignored.has(pathOfKey(key)))
+    return (key) => answers.get(key) ?? ignored.has(pathOfKey(key))
+  }
 }
+
+const mostAnswers = 5_000
+const pathOfKey = (key: string): BytePath => (key.startsWith("/") ? key.slice(1) : key)
 
 /** What the folder's own .gitignore may match. Git reads no link there; whatever else it is, git is asked. */
 function readFilter(files: WorkspaceFiles, folder: BytePath): NameFilter {
