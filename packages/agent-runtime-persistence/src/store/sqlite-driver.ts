@@ -54,7 +54,8 @@ export function openSqliteDriver(options: OpenSqliteOptions): SqliteDriver {
   function statement(sql: string): StatementSyncInstance {
     let prepared = statements.get(sql)
     if (prepared === undefined) {
-      prepared = database.prepare(sql)
+      // a bare limit has SQLite plan the statement anew at each run, which takes longer than to run it
+      prepared = database.prepare(sql.replaceAll("LIMIT ?", "LIMIT ? + 0"))
       statements.set(sql, prepared)
     }
     return prepared
