@@ -49,7 +49,7 @@ export function createCheckpointStore(context: StoreContext): OpenCheckpointStor
     const checkpoint = await driver.transaction("checkpoint", async (tx) => {
       const session = await lockSession(context, tx, sessionId)
       if (name !== null) await refuseTakenName(tx, sessionId, name)
-      const number = await nextNumber(tx, sessionId)
+      const number = session.lastCheckpointNumber + 1
       const entries = options.entries ?? []
       const changed = state.length === 0 ? [] : await draftStateAfter(context, tx, session, entries, state)
       const created: EntryDraft = { type: "checkpoint:created", data: { checkpointId: id, number, trigger, name } }
@@ -209,11 +209,6 @@ async function refuseUnderWay(tx: SqlRunner, id: CheckpointId): Promise<void> {
   throw new KeepupError("CONFLICT", `Checkpoint ${id} is part of a restore that is not over.`, {
     hint: "The next keepup command finishes the restore or takes it back; delete the checkpoint after that.",
   })
-}
-
-async function nextNumber(tx: SqlRunner, sessionId: SessionId): Promise<number> {
-  const row = await tx.get("SELECT last_checkpoint_number FROM sessions WHERE id = ?", [sessionId])
-  return Number(row?.["last_checkpoint_number"]) + 1
 }
 
 async function refuseTakenName(tx: SqlRunner, sessionId: SessionId, name: string): Promise<void> {

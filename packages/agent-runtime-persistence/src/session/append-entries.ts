@@ -8,6 +8,7 @@ import {
   type Entry,
   type EntryDraft,
   type EntryRef,
+  foldedEvents,
   KeepupError,
   nextPhase,
   normalizeEventName,
@@ -18,7 +19,7 @@ import {
 } from "@ku0/agent-runtime-core"
 import { encodeBlob, putBlob } from "../state/blob-store.js"
 import { checksumOf } from "../store/row-checksum.js"
-import { toEntry, toJson, toSession } from "../store/rows.js"
+import { toEntry, toJson } from "../store/rows.js"
 import type { SqlRunner, SqlValue } from "../store/sql-driver.js"
 import type { StoreContext } from "../store/store-context.js"
 import { checkLease } from "./check-lease.js"
@@ -26,6 +27,8 @@ import { loadEntry } from "./load-entry.js"
 
 /** Entries whose JSON is longer than this are kept as compressed values. */
 const inlineLimit = 1_000_000
+
+const folded: ReadonlySet<string> = new Set(foldedEvents)
 
 const insertEntry = `INSERT INTO entries
   (session_id, seq, type, version, data, blob_hash, created_at, message_index, parent_session_id, parent_seq, checksum)
@@ -38,19 +41,35 @@ export function noSession(id: string): KeepupError {
   })
 }
 
-/** A session's row, locked until the transaction ends. */
-export async function lockSession(context: StoreContext, tx: SqlRunner, id: SessionId): Promise<Session> {
-  const row = await tx.get(`SELECT * FROM sessions WHERE id = ? AND deleted_at IS NULL${context.driver.forUpdate}`, [
-    id,
-  ])
+/** What an append has to know of a session. */
+export type SessionHead = Pick<Session, "id" | "phase" | "headSeq" | "messageCount" | "updatedAt">
+
+export interface LockedSession extends SessionHead {
+  readonly lastCheckpointNumber: number
+}
+
+/** What writers need of a session's row, which is locked until the transaction ends. */
+export async function lockSession(context: StoreContext, tx: SqlRunner, id: SessionId): Promise<LockedSession> {
+  const row = await tx.get(
+    `SELECT phase, head_seq, message_count, updated_at, last_checkpoint_number FROM sessions
+     WHERE id = ? AND deleted_at IS NULL${context.driver.forUpdate}`,
+    [id],
+  )
   if (row === undefined) throw noSession(id)
-  return toSession(row)
+  return {
+    id,
+    phase: row["phase"] as SessionPhase,
+    headSeq: Number(row["head_seq"]),
+    messageCount: Number(row["message_count"]),
+    updatedAt: Number(row["updated_at"]),
+    lastCheckpointNumber: Number(row["last_checkpoint_number"]),
+  }
 }
 
 export async function appendEntries(
   context: StoreContext,
   tx: SqlRunner,
-  session: Session,
+  session: SessionHead,
   drafts: readonly EntryDraft[],
   options: AppendOptions,
 ): Promise<Entry[]> {
@@ -119,7 +138,7 @@ async function insert(
 async function moveHead(
   context: StoreContext,
   tx: SqlRunner,
-  session: Session,
+  session: SessionHead,
   head: Entry,
   phase: SessionPhase,
 ): Promise<void> {
@@ -148,6 +167,7 @@ function checkDraft(draft: EntryDraft): { type: string; text: string } {
 
 /** What the fold can't understand would stop it at this entry for ever: it does not get into the log. */
 function requireUnderstood(draft: EntryDraft): void {
+  if (!folded.has(draft.type)) return
   const place = { sessionId: "" as SessionId, seq: 1, version: 1, createdAt: 0, messageIndex: 0 }
   try {
     createHistoryFold().add({ ...place, ...draft, parent: null })

@@ -15,15 +15,17 @@ export async function checkLease(
   if (lease !== undefined && lease.resource !== resource) {
     throw new KeepupError("INVALID_INPUT", `The lease on ${lease.resource} gives no right to write to ${resource}.`)
   }
-  const found = await tx.get(`SELECT * FROM leases WHERE resource = ?${context.driver.forUpdate}`, [resource])
-  const row = found === undefined ? undefined : toLeaseRow(found)
+  const columns = lease === undefined ? "*" : "number, holder_id"
+  const found = await tx.get(`SELECT ${columns} FROM leases WHERE resource = ?${context.driver.forUpdate}`, [resource])
   if (lease !== undefined) {
-    if (row?.number === lease.number && row.holderId === lease.holder.id) return
+    const current = found && Number(found["number"])
+    if (current === lease.number && found?.["holder_id"] === lease.holder.id) return
     throw new KeepupError("CONFLICT", `The lease on ${resource} was lost: someone else holds the session now.`, {
       hint: "Stop writing, reload the session, and take the lease again.",
-      details: { number: lease.number, current: row?.number },
+      details: { number: lease.number, current },
     })
   }
+  const row = found && toLeaseRow(found)
   if (row !== undefined && (await isHeld(row, await sharedNow(context, tx), context.host))) throw running(row)
 }
 

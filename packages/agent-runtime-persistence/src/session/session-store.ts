@@ -55,17 +55,17 @@ export function createSessionStore(context: StoreContext): SessionStore {
       const data = { ...row, ...(parent && { parent }), ...(checkpointId && { checkpointId }) }
       const started: EntryDraft = { type: "session:started", data, ...(parent && { parent }) }
       await appendEntries(context, tx, await lockSession(context, tx, id), [started], {})
-      return await lockSession(context, tx, id)
+      return await getFrom(tx, id)
     })
   }
 
-  async function find(id: SessionId): Promise<Session | undefined> {
-    const row = await driver.get("SELECT * FROM sessions WHERE id = ? AND deleted_at IS NULL", [id])
+  async function findIn(runner: SqlRunner, id: SessionId): Promise<Session | undefined> {
+    const row = await runner.get("SELECT * FROM sessions WHERE id = ? AND deleted_at IS NULL", [id])
     return row === undefined ? undefined : toSession(row)
   }
 
-  async function get(id: SessionId): Promise<Session> {
-    const session = await find(id)
+  async function getFrom(runner: SqlRunner, id: SessionId): Promise<Session> {
+    const session = await findIn(runner, id)
     if (session !== undefined) return session
     throw noSession(id)
   }
@@ -139,11 +139,12 @@ export function createSessionStore(context: StoreContext): SessionStore {
     change: (session: Session) => { column: string; value: string },
   ): Promise<Session> {
     return await driver.transaction("update-session", async (tx) => {
-      const session = await lockSession(context, tx, id)
+      await lockSession(context, tx, id)
+      const session = await getFrom(tx, id)
       const { column, value } = change(session)
       const now = Math.max(session.updatedAt, context.clock.now())
       await tx.run(`UPDATE sessions SET ${column} = ?, updated_at = ? WHERE id = ?`, [value, now, id])
-      return await lockSession(context, tx, id)
+      return await getFrom(tx, id)
     })
   }
 
@@ -179,8 +180,8 @@ export function createSessionStore(context: StoreContext): SessionStore {
 
   return {
     create,
-    get,
-    find,
+    get: (id) => getFrom(driver, id),
+    find: (id) => findIn(driver, id),
     resolve,
     list,
     rename: (id, name) => update(id, () => ({ column: "name", value: plainText(name) })),

@@ -8,11 +8,10 @@ import {
   type EntryDraft,
   type EntryRef,
   type EventData,
-  type Session,
   type SessionId,
   type StateStore,
 } from "@ku0/agent-runtime-core"
-import { appendEntries, lockSession } from "../session/append-entries.js"
+import { appendEntries, lockSession, type SessionHead } from "../session/append-entries.js"
 import { historyRanges } from "../session/history-ranges.js"
 import { toEntries } from "../session/load-entry.js"
 import { draftSettled } from "../session/settled-entry.js"
@@ -78,7 +77,7 @@ async function draftStateChange(
 export async function draftStateAfter(
   context: StoreContext,
   tx: SqlRunner,
-  session: Session,
+  session: SessionHead,
   drafts: readonly EntryDraft[],
   state: PreparedState,
 ): Promise<EntryDraft[]> {
