@@ -60,6 +60,33 @@ export function describeState(fixture: StoreFixture): void {
       expect((await store.state.put(id, { n: 10 })).changed).toEqual([])
     })
 
+    it("finds the keys whatever length a change has, and what another store of the same database adds", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      const many = Object.fromEntries(Array.from({ length: 30_000 }, (_, n) => [`key ${n}`, `hash ${n}`.repeat(5)]))
+      const list = { full: true, set: many, removed: [] }
+      await store.log.append(id, [{ type: "state:changed", data: list }, user("said in between")])
+      const long = { full: false, set: { ...many, long: "1" }, removed: ["key 7"] }
+      await store.log.append(id, [{ type: "state:changed", data: long }])
+      const { "key 7": _, ...kept } = many
+      expect({ ...(await store.state.keys(await store.log.head(id))) }).toEqual({ ...kept, long: "1" })
+      const other = (await fixture.openAgain?.()) ?? store
+      await other.state.put(id, { long: undefined })
+      expect((await store.state.put(id, { long: undefined })).changed).toEqual([])
+      expect({ ...(await store.state.keys(await store.log.head(id))) }).toEqual(kept)
+    })
+
+    it("says which change is damaged", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      for (let n = 1; n <= 3; n++) await store.state.put(id, { n })
+      const head = await store.log.head(id)
+      for (const damage of ["{", "", '{"full":false},{"full":false}']) {
+        await store.context.driver.run("UPDATE entries SET data = ? WHERE session_id = ? AND seq = 3", [damage, id])
+        await expectCode(store.state.keys(head), "CORRUPT", /entry 3 of session/)
+      }
+    })
+
     it("is kept with the entries of its step, all or nothing", async () => {
       const store = await fixture.open()
       const { id } = await createSession(store)
