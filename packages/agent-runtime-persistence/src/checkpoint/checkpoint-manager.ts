@@ -49,6 +49,8 @@ export interface CheckpointManagerOptions {
 
 export interface TakeCheckpointOptions {
   readonly sessionId: SessionId
+  /** The session, if it was just read. */
+  readonly session?: Session
   readonly trigger: CheckpointTrigger
   readonly name?: string
   readonly note?: string
@@ -106,7 +108,7 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
   /** `undefined` only if nothing changed, and that was asked for. */
   async function take(request: TakeCheckpointOptions): Promise<Checkpoint | undefined> {
     if (request.name !== undefined) parseNewName(request.name) // before the files are read for nothing
-    const session = await store.sessions.get(request.sessionId)
+    const session = request.session ?? (await store.sessions.get(request.sessionId))
     const id = request.id ?? (store.context.ids.next() as CheckpointId)
     const since = await findSince(session, request)
     const [files, git] = await captureAll(session, id, request, since)
@@ -117,7 +119,7 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
     // Time ran out once more, and there was nothing to see that the newest one does not say.
     if (snapshot != null && snapshot.commit === since?.snapshot?.commit) return undefined
     const problem = error?.message ?? (snapshot && describeGap(snapshot, toldUnreadable)) ?? git.error?.message
-    const { allowEmpty: _, onlyForFiles: __, git: ___, signal: ____, ...record } = request
+    const { allowEmpty: _, onlyForFiles: __, git: ___, signal: ____, session: _____, ...record } = request
     const checkpoint = await store.checkpoints.create({
       ...record,
       id,

@@ -12,6 +12,8 @@ export const defaultCheckpointEvents: readonly string[] = [
 ]
 
 export interface CheckpointPolicy {
+  /** The types of all events that may ask for one, if that is known. */
+  readonly events?: readonly string[]
   /** Why this event asks for a checkpoint, or `undefined` if it does not. */
   triggerOf(eventType: string, data: unknown): CheckpointTrigger | undefined
 }
@@ -23,6 +25,7 @@ export interface CheckpointPolicy {
 export function createCheckpointPolicy(on: readonly string[] = defaultCheckpointEvents): CheckpointPolicy {
   const asked = new Set(on.map(requireEventName))
   return {
+    events: [...asked],
     triggerOf(eventType, data) {
       if (!asked.has(eventType)) return undefined
       if (eventType === "tool:ended" && !hasEffects(data)) return undefined

@@ -7,6 +7,7 @@ import {
   type BusEvent,
   type Checkpoint,
   type CheckpointTrigger,
+  type Entry,
   type EventBus,
   errorToJson,
   type KeepupError,
@@ -17,6 +18,7 @@ import {
 import type { Store } from "../store/open-store.js"
 import type { CheckpointManager, TakeCheckpointOptions } from "./checkpoint-manager.js"
 import { type CheckpointPolicy, createCheckpointPolicy } from "./checkpoint-policy.js"
+import { entryOf } from "./checkpoint-store.js"
 
 export interface CheckpointServiceOptions {
   readonly eventBus: EventBus
@@ -110,34 +112,41 @@ export class CheckpointService {
     this.#heardSeq = Math.max(this.#heardSeq, event.entry?.seq ?? 0)
     await this.#enqueue(async () => {
       const { entry } = event
-      if (entry === undefined) return await this.#take(trigger, {})
-      if (entry.seq <= this.#coveredSeq) return undefined
-      const { seq: newest } = await this.#options.store.log.head(entry.sessionId)
-      const later = newest > entry.seq ? await this.#newestTrigger(entry.seq) : undefined
-      return await this.#take(later ?? trigger, {})
+      if (entry !== undefined && entry.seq <= this.#coveredSeq) return undefined
+      return await this.#take(trigger, {}, entry?.seq)
     }).catch(() => undefined) // told by #take; the emitter's work goes on
   }
 
-  /** Of all entries behind `seq` that ask for a checkpoint, the last one gives its name. */
-  async #newestTrigger(seq: number): Promise<CheckpointTrigger | undefined> {
+  /** Of all entries behind `after` that ask for a checkpoint, the last one gives its name. */
+  async #newestTrigger(after: number, before = Number.MAX_SAFE_INTEGER): Promise<CheckpointTrigger | undefined> {
+    if (before <= after + 1) return undefined
     const { store, sessionId } = this.#options
-    const later = await store.log.read(sessionId, { after: seq })
+    const { events: types } = this.#policy
+    const later = await store.log.read(sessionId, { after, before, ...(types && { types }) })
     return later
       .filter(({ type }) => !ownEvents.has(type))
       .map(({ type, data }) => this.#policy.triggerOf(type, data))
       .findLast((trigger) => trigger !== undefined)
   }
 
-  async #take(trigger: CheckpointTrigger, more: Partial<TakeCheckpointOptions>): Promise<Checkpoint | undefined> {
+  /** `askedAt`: the entry that asks for it. A later one that asks for one too gives the checkpoint its name. */
+  async #take(
+    asked: CheckpointTrigger,
+    more: Partial<TakeCheckpointOptions>,
+    askedAt?: number,
+  ): Promise<Checkpoint | undefined> {
     const { manager, store, sessionId, lease, getState } = this.#options
+    let trigger = asked
     try {
-      const before = await store.log.head(sessionId) // what comes while the files are captured is not covered
+      const session = await store.sessions.get(sessionId)
+      const { headSeq } = session // what comes while the files are captured is not covered
+      if (askedAt !== undefined) trigger = (await this.#newestTrigger(askedAt, headSeq + 1)) ?? asked
       const state = await getState?.()
-      const request = { sessionId, trigger, ...(state && { state }), ...(lease && { lease }), ...more }
+      const request = { sessionId, session, trigger, ...(state && { state }), ...(lease && { lease }), ...more }
       const checkpoint = await manager.take(request)
-      this.#coveredSeq = before.seq
+      this.#coveredSeq = headSeq
       if (checkpoint === undefined) return undefined
-      await this.#announce(checkpoint.entrySeq)
+      this.#announce([entryOf(checkpoint)])
       if (++this.#unpruned >= pruneEvery) await this.#prune()
       return checkpoint
     } catch (error) {
@@ -152,7 +161,9 @@ export class CheckpointService {
     this.#unpruned = 0
     try {
       const { removed } = await manager.prune(sessionId, undefined, lease)
-      if (removed.length > 0) await this.#announce((await store.log.head(sessionId)).seq)
+      if (removed.length === 0) return
+      const { seq } = await store.log.head(sessionId)
+      this.#announce(await store.log.read(sessionId, { after: seq - 1, limit: 1 }))
     } catch (error) {
       const message = `Old checkpoints could not be removed: ${toKeepupError(error).message}`
       onWarning?.(message)
@@ -160,11 +171,9 @@ export class CheckpointService {
     }
   }
 
-  async #announce(seq: number): Promise<void> {
-    const { eventBus, store, sessionId } = this.#options
-    const entries = await store.log.read(sessionId, { after: seq - 1, limit: 1 })
+  #announce(entries: readonly Entry[]): void {
     // not awaited: we may be inside a listener of the bus that this event has to pass
-    eventBus.announce(entries).catch((error) => this.#options.onWarning?.(toKeepupError(error).message))
+    this.#options.eventBus.announce(entries).catch((error) => this.#options.onWarning?.(toKeepupError(error).message))
   }
 
   /** Each way of telling is tried even if another fails: a full disk may leave only the screen. */

@@ -5,6 +5,7 @@ import {
   type CheckpointStore,
   type CreateCheckpointOptions,
   checkpointTriggers,
+  type Entry,
   type EntryDraft,
   type EventData,
   event,
@@ -52,7 +53,7 @@ export function createCheckpointStore(context: StoreContext): OpenCheckpointStor
       const number = session.lastCheckpointNumber + 1
       const entries = options.entries ?? []
       const changed = state.length === 0 ? [] : await draftStateAfter(context, tx, session, entries, state)
-      const created: EntryDraft = { type: "checkpoint:created", data: { checkpointId: id, number, trigger, name } }
+      const created: EntryDraft = { type: "checkpoint:created", data: createdData({ id, number, trigger, name }) }
       const drafts = [...entries, ...changed, created]
       const entry = (await appendEntries(context, tx, session, drafts, lease === undefined ? {} : { lease })).at(-1)
       if (entry === undefined) throw new Error("BUG: a checkpoint without an entry")
@@ -185,6 +186,17 @@ export function createCheckpointStore(context: StoreContext): OpenCheckpointStor
   }
 
   return { create, get, find, resolve, list, setPinned, delete: remove }
+}
+
+function createdData({ id, number, trigger, name }: Pick<Checkpoint, "id" | "number" | "trigger" | "name">) {
+  return { checkpointId: id, number, trigger, name } satisfies EventData<"checkpoint:created">
+}
+
+/** The entry that a checkpoint stands at, as it was kept with it. */
+export function entryOf(checkpoint: Checkpoint): Entry {
+  const { sessionId, entrySeq: seq, createdAt, messageIndex } = checkpoint
+  const data = createdData(checkpoint)
+  return { sessionId, seq, type: "checkpoint:created", version: 1, data, createdAt, messageIndex, parent: null }
 }
 
 function notATrigger(trigger: string): KeepupError {
