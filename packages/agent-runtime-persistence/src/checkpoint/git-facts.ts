@@ -3,7 +3,7 @@
  * files, the counts from a `git status` that takes no lock and refreshes nothing.
  */
 import { existsSync, statSync } from "node:fs"
-import { join, resolve } from "node:path"
+import { join } from "node:path"
 import { type GitFacts, KeepupError } from "@ku0/agent-runtime-core"
 import type { BytePath } from "../snapshot/byte-path.js"
 import { createGit } from "../snapshot/git-process.js"
@@ -51,12 +51,12 @@ export function readGitSignature(workspacePath: string): string | undefined {
   const repository = findUserRepository(workspacePath)
   if (repository === undefined) return ""
   if (repository.prefix !== "" || existsSync(join(repository.root, ".keepupignore"))) return undefined
-  const { gitDirectory } = repository
+  const { gitDirectory, commonDirectory } = repository
   const head = readText(join(gitDirectory, "HEAD"))?.trim() ?? ""
   const branch = /^ref: (\S+)$/.exec(head)?.[1]
   const watched = ["index", "config", "info/exclude", "packed-refs", ...(branch === undefined ? [] : [branch])]
-  const common = readText(join(gitDirectory, "commondir"))?.trim() // of a worktree: where its branches lie
-  const folders = common === undefined ? [gitDirectory] : [gitDirectory, resolve(gitDirectory, common)]
+  // of a worktree: where its branches lie
+  const folders = commonDirectory === gitDirectory ? [gitDirectory] : [gitDirectory, commonDirectory]
   const times = folders.flatMap((folder) =>
     [...watched, ...operations.map(([file]) => file)].map((file) => {
       const found = statSync(join(folder, file), { bigint: true, throwIfNoEntry: false })
