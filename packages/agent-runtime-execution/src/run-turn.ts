@@ -70,7 +70,7 @@ function messagesToSend(run: RunScope): Message[] {
 
 async function fitMessages(run: RunScope): Promise<EventDraft[]> {
   const { fitContext: options, ids } = run.options
-  if (options === undefined) return []
+  if (options === undefined || options.windowTokens === Number.POSITIVE_INFINITY) return []
   const { signal, logger, conversation } = run
   const visible = conversation.forModel()
   return (await fitContext(conversation.messages, { ...options, ids, signal, logger, visible })).map(messageAdded)
