@@ -103,14 +103,14 @@ export function openSqliteDriver(options: OpenSqliteOptions): SqliteDriver {
   }
 
   async function inTransaction<Result>(name: string, work: (tx: SqlRunner) => Promise<Result>): Promise<Result> {
-    await patient(() => database.exec("BEGIN IMMEDIATE"))
+    await patient(() => statement("BEGIN IMMEDIATE").run())
     if (isClaimed) place?.noteLog()
     onStep(`${name}:begun`)
     try {
       const result = await work(direct)
       onStep(`${name}:written`)
       requirePlace()
-      await patient(() => database.exec("COMMIT"))
+      await patient(() => statement("COMMIT").run())
       onStep(`${name}:committed`)
       return result
     } catch (error) {
