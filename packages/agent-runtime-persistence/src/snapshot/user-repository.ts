@@ -70,7 +70,7 @@ export function expandHome(path: string, homeDirectory: string | undefined): str
 /** Undefined for what can't be read, and for what is no file: a pipe would hold us for ever. */
 export function readText(path: string): string | undefined {
   try {
-    return statSync(path).isFile() ? readFileSync(path, "utf8") : undefined
+    return statSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, "utf8") : undefined
   } catch {
     return undefined
   }
