@@ -3,8 +3,14 @@ import { expect, it } from "vitest"
 import { FolderNames } from "./folder-names.js"
 
 function make(...names: string[]): FolderNames {
-  const folder = new FolderNames()
-  for (const name of names) folder.add(name)
+  const source = { bytes: Buffer.alloc(0) }
+  const folder = new FolderNames(source)
+  let text = "\0"
+  for (const name of names) {
+    folder.add(text.length)
+    text += `${name}\0`
+    source.bytes = Buffer.from(text, "latin1")
+  }
   return folder
 }
 
@@ -22,4 +28,10 @@ it("knows its names in any order and more than once", () => {
 
 it("has nothing when nothing was added", () => {
   expect(make().has("a")).toBe(false)
+})
+
+it("takes neither the beginning of a name for it, nor more than it, nor another byte", () => {
+  const folder = make("name", "n\xe9", "other")
+  const asked = ["nam", "names", "name", "n\xe8", "n\xe9", "othe", "other"]
+  expect(asked.filter((name) => folder.has(name))).toEqual(["name", "n\xe9", "other"])
 })

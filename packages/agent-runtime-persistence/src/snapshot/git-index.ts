@@ -24,6 +24,8 @@ export interface ParsedIndex {
   readonly entries: IndexEntry[]
   /** Folder → tree id, where the index knows that the folder's entries make that tree. */
   readTrees(): Map<BytePath, string>
+  /** Where in the index the ids of the same trees start. */
+  findTrees(): Uint32Array
   /** The tree of all entries, if the index knows it. */
   readonly rootTree: string | undefined
   /** The index is one half; the other is in a shared file. */
@@ -31,6 +33,8 @@ export interface ParsedIndex {
   /** Entries may stand for whole folders. */
   readonly isSparse: boolean
 }
+
+export type IndexFacts = Omit<ParsedIndex, "entries">
 
 /** Parses an index with SHA-1 ids, or throws `CORRUPT`. */
 export function parseIndex(data: Buffer): ParsedIndex {
@@ -43,11 +47,8 @@ export function parseIndex(data: Buffer): ParsedIndex {
 export function visitIndex(
   data: Buffer,
   visit: (path: BytePath, at: number, mode: number, flags: number) => void,
-): Omit<ParsedIndex, "entries"> {
-  if (data.length < 32 || data.toString("latin1", 0, 4) !== "DIRC") throw corrupt("no index header")
-  const version = data.readUInt32BE(4)
-  const count = data.readUInt32BE(8)
-  if (version < 2 || version > 4) throw corrupt(`index version ${version}`)
+): IndexFacts {
+  const { version, count } = readHeader(data)
   const text = data.toString("latin1") // cutting names out of one string is much cheaper than asking the buffer for each
   let at = 12
   let previous = ""
@@ -76,12 +77,23 @@ export function visitIndex(
   return readExtensions(data, at)
 }
 
+export function readHeader(data: Buffer): { version: number; count: number } {
+  if (data.length < 32 || data.toString("latin1", 0, 4) !== "DIRC") throw corrupt("no index header")
+  const version = data.readUInt32BE(4)
+  if (version < 2 || version > 4) throw corrupt(`index version ${version}`)
+  return { version, count: data.readUInt32BE(8) }
+}
+
 /** Called for every entry, where the buffer's own method is slow. */
-function readShort(data: Buffer, at: number): number {
+export function readShort(data: Buffer, at: number): number {
   return ((data[at] as number) << 8) | (data[at + 1] as number)
 }
 
-function readExtensions(data: Buffer, start: number): Omit<ParsedIndex, "entries"> {
+function readLong(data: Buffer, at: number): number {
+  return ((readShort(data, at) << 16) | readShort(data, at + 2)) >>> 0
+}
+
+export function readExtensions(data: Buffer, start: number): IndexFacts {
   let trees = data.subarray(0, 0)
   let isSplit = false
   let isSparse = false
@@ -94,7 +106,14 @@ function readExtensions(data: Buffer, start: number): Omit<ParsedIndex, "entries
     else if (name[0] !== name[0]?.toUpperCase()) throw corrupt(`index extension ${name}`)
     at += 8 + size
   }
-  return { isSplit, isSparse, rootTree: readRootTree(trees), readTrees: () => parseCacheTree(trees) }
+  const readTrees = () => parseCacheTree(trees)
+  return {
+    isSplit,
+    isSparse,
+    rootTree: readRootTree(trees),
+    readTrees,
+    findTrees: () => findTreeIds(trees, trees.byteOffset - data.byteOffset),
+  }
 }
 
 /** The first folder is the root: an empty name, its counts in decimal digits, its id unless the first count is -1. */
@@ -126,6 +145,26 @@ function parseCacheTree(data: Buffer): Map<BytePath, string> {
   return trees
 }
 
+function findTreeIds(data: Buffer, offset: number): Uint32Array {
+  const places = new Uint32Array(data.length / 24) // no folder takes less with its id
+  let count = 0
+  for (let at = 0; at < data.length; ) {
+    const counts = skipTo(data, at, 0) + 1
+    const id = skipTo(data, counts, 10) + 1
+    at = data[counts] === 0x2d ? id : id + 20
+    if (at > data.length) throw corrupt("its trees end too early")
+    if (at !== id) places[count++] = id + offset
+  }
+  return places.subarray(0, count)
+}
+
+/** A function of its own for a few steps each: the engine soon makes it fast. */
+function skipTo(data: Buffer, start: number, byte: number): number {
+  let at = start
+  while (at < data.length && data[at] !== byte) at++
+  return at
+}
+
 /** Where in an entry its id starts. */
 export const idAt = 40
 
@@ -135,12 +174,12 @@ export function idOf({ bytes, at }: IndexEntry): string {
 
 /** Seconds of the newest of change and modification time. */
 export function newestSecondOf({ bytes, at }: Pick<IndexEntry, "bytes" | "at">): number {
-  return Math.max(bytes.readUInt32BE(at), bytes.readUInt32BE(at + 8))
+  return Math.max(readLong(bytes, at), readLong(bytes, at + 8))
 }
 
 /** Modulo 2^32. */
 export function sizeOf({ bytes, at }: Pick<IndexEntry, "bytes" | "at">): number {
-  return bytes.readUInt32BE(at + 36)
+  return readLong(bytes, at + 36)
 }
 
 /** An entry of another index, or one made from what was seen. */
@@ -218,6 +257,6 @@ function writeOffset(data: Buffer, start: number, value: number): number {
   return start + bytes.length
 }
 
-function corrupt(what: string): KeepupError {
+export function corrupt(what: string): KeepupError {
   return new KeepupError("CORRUPT", `Not a readable git index: ${what}.`)
 }

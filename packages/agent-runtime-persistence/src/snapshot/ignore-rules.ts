@@ -25,6 +25,8 @@ export interface IgnoreRules {
   readonly outsideNames: NameFilter
   /** Left out whatever git says: keepup's own files and `.keepupignore`. */
   isExcluded(path: BytePath, isFolder: boolean): boolean
+  /** Whether a path without a name that starts with a dot surely is not. */
+  readonly onlyDottedExcluded: boolean
   /**
    * Those of the paths that git ignores. Not certain when a folder above some of them became a link while git was
    * asked: what is below a link is not in the workspace, and counts as ignored until it is asked about again.
@@ -75,6 +77,7 @@ export async function readIgnoreRules(options: IgnoreOptions): Promise<IgnoreRul
     isSelfContained: scope.prefix === "",
     include: createPatternList(options.include),
     outsideNames: scope.prefix === "" ? createNameFilter(userExcludes) : suspectsAll,
+    onlyDottedExcluded: own.areDotted && excluded.isEmpty,
     isExcluded: (path, isFolder) => own.has(path, isFolder) || excluded.match(path, isFolder) === true,
     async findIgnored(paths, signal) {
       const vanished = new Set<BytePath>()

@@ -5,10 +5,16 @@
  */
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { type Answer, type BatchProcess, startBatchProcess } from "./batch-process.js"
-import { idAt } from "./git-index.js"
 import { emptyTree, type ObjectType, parseTree, type TreeEntry } from "./git-objects.js"
 import type { Git } from "./git-process.js"
 import { createPackReader } from "./pack-reader.js"
+
+/** Ids of 20 bytes each, so many bytes behind these places. */
+export interface IdList {
+  readonly bytes: Buffer
+  readonly places: Uint32Array
+  readonly skip: number
+}
 
 export interface ObjectReader {
   /** The object, or undefined when the store does not have it. */
@@ -17,8 +23,8 @@ export interface ObjectReader {
   get(id: string, type: ObjectType): Promise<Buffer>
   /** Type and size without the content. */
   describe(ids: readonly string[]): Promise<({ type: ObjectType; size: number } | undefined)[]>
-  /** Sizes modulo 2^32 of the objects of an index, by where entries start, and -1 for those that are missing: all in one go. */
-  sizes(index: Buffer, starts: Uint32Array): Promise<Float64Array>
+  /** Sizes modulo 2^32 of the objects of each list, one list after the other, and -1 for those that are missing: all in one go. */
+  sizes(lists: readonly IdList[]): Promise<Float64Array>
   /** Names of a folder. The map is shared: do not change it. */
   tree(id: string): Promise<ReadonlyMap<string, TreeEntry>>
   /** Whether a pack of the store has it, whole and undamaged. False where only git could tell. */
@@ -152,10 +158,11 @@ export function createObjectReader(git: Git, packFolder: string): ObjectReader {
         return isKnown ? { type, size: Number(size) } : undefined
       })
     },
-    async sizes(index, starts) {
+    async sizes(lists) {
       const args = [...smallWindows, "cat-file", "--batch-check=%(objectsize)", "--buffer"]
-      const { stdout } = await git.run(args, { input: formatIds(index, starts) })
-      return parseSizes(stdout, starts.length)
+      const input = formatIds(lists)
+      const { stdout } = await git.run(args, { input })
+      return parseSizes(stdout, input.length / lineLength)
     },
     async tree(id) {
       return trees.get(id) ?? (await readTree(id))
@@ -185,19 +192,29 @@ export function createObjectReader(git: Git, packFolder: string): ObjectReader {
 
 const digits = Buffer.from("0123456789abcdef", "latin1")
 
+const lineLength = 41
+
 /** One id in hexadecimal digits per line. */
-function formatIds(index: Buffer, starts: Uint32Array): Buffer {
-  const lines = Buffer.allocUnsafe(starts.length * 41)
+function formatIds(lists: readonly IdList[]): Buffer {
+  const lines = Buffer.allocUnsafe(lists.reduce((count, { places }) => count + places.length, 0) * lineLength)
   let to = 0
-  for (const at of starts) {
-    for (let from = at + idAt; from < at + idAt + 20; from++) {
-      const byte = index[from] as number
-      lines[to++] = digits[byte >> 4] as number
-      lines[to++] = digits[byte & 15] as number
+  for (const { bytes, places, skip } of lists) {
+    for (const place of places) {
+      writeId(lines, to, bytes, place + skip)
+      to += lineLength
     }
-    lines[to++] = 10
   }
   return lines
+}
+
+function writeId(lines: Buffer, start: number, ids: Buffer, at: number): void {
+  let to = start
+  for (let from = at; from < at + 20; from++) {
+    const byte = ids[from] as number
+    lines[to++] = digits[byte >> 4] as number
+    lines[to++] = digits[byte & 15] as number
+  }
+  lines[to] = 10
 }
 
 /** A line that is not a number says that an object is missing. */

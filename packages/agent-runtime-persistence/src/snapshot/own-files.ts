@@ -9,6 +9,8 @@ import { leftoverPattern } from "./sweep-leftovers.js"
 export interface OwnFiles {
   /** Changes when the answers do. */
   readonly signature: string
+  /** Whether each of them has a name in its path that starts with a dot. */
+  readonly areDotted: boolean
   /** Whether this very file or folder is. */
   has(path: BytePath, isFolder: boolean): boolean
   /** Whether it is, or lies in a folder that is. */
@@ -48,16 +50,22 @@ export function createOwnFiles(workspace: string, folders: readonly string[], da
   function has(path: BytePath, isFolder: boolean): boolean {
     const name = path.lastIndexOf("/") + 1
     if (path[name] === "." && path.slice(name) === ".git") return true
-    if ((path[0] === "." || path.includes("/.")) && patterns.match(path, isFolder) === true) return true
+    if (isDotted(path) && patterns.match(path, isFolder) === true) return true
     if (ownFolders.has(path)) return true
     return ownDatabases.some((file) => path.startsWith(file) && besideDatabase.test(path.slice(file.length)))
   }
 
   return {
+    areDotted: [...ownFolders, ...ownDatabases].every(isDotted),
     signature: JSON.stringify([builtIn, [...ownFolders], ownDatabases]),
     has,
     holds: (path) => has(path, false) || foldersAbove(path).some((folder) => has(folder, true)),
   }
+}
+
+/** Whether a name in the path starts with a dot. */
+export function isDotted(path: BytePath): boolean {
+  return path[0] === "." || path.includes("/.")
 }
 
 function toPath(path: string | undefined): BytePath {

@@ -5,24 +5,28 @@
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime-core"
-import { type BytePath, foldersAbove, parentOf } from "./byte-path.js"
-import { FolderNames } from "./folder-names.js"
+import { type BytePath, foldersAbove, joinPath, parentOf } from "./byte-path.js"
+import { FolderNames, type NameBytes, nameAt } from "./folder-names.js"
 import {
   assumeUnchanged,
   type IndexEntry,
+  idAt,
   idOf,
   newestSecondOf,
   type ParsedIndex,
   parseIndex,
   sizeOf,
   unusual,
-  visitIndex,
 } from "./git-index.js"
 import { formatTree, objectId, type TreeEntry, treeMode } from "./git-objects.js"
 import type { Git } from "./git-process.js"
 import type { IgnoreRules } from "./ignore-rules.js"
-import type { ObjectReader } from "./object-reader.js"
+import { visitNames } from "./index-names.js"
+import type { IdList, ObjectReader } from "./object-reader.js"
+import { isDotted } from "./own-files.js"
 import type { UserRepository } from "./user-repository.js"
+
+const dot = 0x2e
 
 export interface Seed {
   /** Made when asked for: most first snapshots never need an object for each file. */
@@ -32,7 +36,7 @@ export interface Seed {
   readonly starts: Uint32Array
   readonly tree: string
   /** Trees that are borrowed with the files in them. */
-  readonly readTrees: () => readonly string[]
+  readonly listTrees: () => IdList
   /** Trees the user's repository does not have. */
   readonly newTrees: ReadonlyMap<string, Buffer>
   readonly byFolder: ReadonlyMap<BytePath, FolderNames>
@@ -58,26 +62,24 @@ export function readSeed({ repository, rules }: Pick<SeedOptions, "repository" |
   const uncertain: BytePath[] = []
   const byFolder = new Map<BytePath, FolderNames>()
   const excludedFolders = new Map<BytePath, boolean>()
+  const source: NameBytes = { bytes: Buffer.alloc(0) }
   let isWhole = prefix === ""
   let hasAttributes = false
-  // Entries are sorted, so most of them are in the folder of the one before.
-  let folder = { path: "/", isExcluded: false, names: new FolderNames() }
-  const index = readUserIndex(repository, (entry, fullPath, mode, flags, second) => {
-    if (!fullPath.startsWith(prefix)) return false
-    const path = prefix === "" ? fullPath : fullPath.slice(prefix.length)
-    const slash = path.lastIndexOf("/")
-    if (slash !== folder.path.length || !path.startsWith(folder.path)) folder = enter(path.slice(0, Math.max(slash, 0)))
-    if (!isPlain(mode, flags) || folder.isExcluded || rules.isExcluded(path, false)) {
+  let folder: ReturnType<typeof describe> | undefined
+  const index = readUserIndex(repository, source, enter, (start, entry, mode, flags, second) => {
+    if (folder === undefined) return false
+    const isDotted = source.bytes[start] === dot
+    const isSuspect = isDotted || folder.isSuspect
+    if (!isPlain(mode, flags) || folder.isExcluded || (isSuspect && rules.isExcluded(pathAt(start), false))) {
       isWhole = false
-      for (const one of ["", ...foldersAbove(path)]) touched.add(one)
+      for (const one of ["", ...foldersAbove(folder.path), folder.path]) touched.add(one)
       return false
     }
-    const name = path.slice(slash + 1)
-    folder.names.add(name)
-    if (name === ".gitattributes") hasAttributes = true
+    folder.names.add(start)
+    if (isDotted && nameAt(source.bytes, start) === ".gitattributes") hasAttributes = true
     const isAssumed = (flags & assumeUnchanged) !== 0
     if (isAssumed) isWhole = false
-    if (isAssumed || newestSecondOf(entry) >= second - 1) uncertain.push(path)
+    if (isAssumed || newestSecondOf(entry) >= second - 1) uncertain.push(pathAt(start))
     return true
   })
   if (index === undefined || index.starts.length === 0) return undefined
@@ -86,13 +88,24 @@ export function readSeed({ repository, rules }: Pick<SeedOptions, "repository" |
   const newTrees = new Map<string, Buffer>()
   const isSame = prefix === "" && touched.size === 0
   const tree = (isSame ? parsed.rootTree : undefined) ?? buildTree(readEntries(), listKnown(parsed), newTrees)
-  const readTrees = () => [...listKnown(parsed).values()]
-  return { readEntries, data, starts, tree, readTrees, newTrees, byFolder, uncertain, isWhole, hasAttributes }
+  const listTrees = () =>
+    isSame ? { bytes: data, places: parsed.findTrees(), skip: 0 } : listIds([...listKnown(parsed).values()])
+  return { readEntries, data, starts, tree, listTrees, newTrees, byFolder, uncertain, isWhole, hasAttributes }
 
-  function enter(path: BytePath) {
-    const names = byFolder.get(path) ?? new FolderNames()
+  function enter(fullPath: BytePath): void {
+    const isInside = prefix === "" || fullPath === repository.prefix || fullPath.startsWith(prefix)
+    folder = isInside ? describe(fullPath.slice(prefix.length)) : undefined
+  }
+
+  function describe(path: BytePath) {
+    const names = byFolder.get(path) ?? new FolderNames(source)
     byFolder.set(path, names)
-    return { path, isExcluded: isFolderExcluded(path, rules, excludedFolders), names }
+    const isSuspect = !rules.onlyDottedExcluded || isDotted(path)
+    return { path, isSuspect, isExcluded: isSuspect && isFolderExcluded(path, rules, excludedFolders), names }
+  }
+
+  function pathAt(start: number): BytePath {
+    return joinPath(folder?.path ?? "", nameAt(source.bytes, start))
   }
 
   /** Trees of folders all of whose entries were taken. */
@@ -104,6 +117,10 @@ export function readSeed({ repository, rules }: Pick<SeedOptions, "repository" |
     }
     return known
   }
+}
+
+function listIds(ids: readonly string[]): IdList {
+  return { bytes: Buffer.from(ids.join(""), "hex"), places: Uint32Array.from(ids, (_, i) => i * 20), skip: 0 }
 }
 
 function selectEntries(data: Buffer, starts: Uint32Array, prefixLength: number): IndexEntry[] {
@@ -127,15 +144,21 @@ interface UserIndex {
 }
 
 type Take = (
+  /** Of its name. */
+  start: number,
   entry: { readonly bytes: Buffer; readonly at: number },
-  path: BytePath,
   mode: number,
   flags: number,
   /** When the index was written. */
   second: number,
 ) => boolean
 
-function readUserIndex(repository: UserRepository, take: Take): UserIndex | undefined {
+function readUserIndex(
+  repository: UserRepository,
+  source: NameBytes,
+  enter: (folder: BytePath) => void,
+  take: Take,
+): UserIndex | undefined {
   const file = join(repository.gitDirectory, "index")
   try {
     const second = Math.floor(statSync(file).mtimeMs / 1000)
@@ -143,9 +166,9 @@ function readUserIndex(repository: UserRepository, take: Take): UserIndex | unde
     const starts = new Uint32Array(data.length >> 6) // no entry is shorter than 64 bytes
     let count = 0
     const entry = { bytes: data, at: 0 }
-    const parsed = visitIndex(data, (path, at, mode, flags) => {
+    const parsed = visitNames(data, source, enter, (start, at, mode, flags) => {
       entry.at = at
-      if (take(entry, path, mode, flags, second)) starts[count++] = at
+      if (take(start, entry, mode, flags, second)) starts[count++] = at
     })
     return parsed.isSplit || parsed.isSparse ? undefined : { data, parsed, starts: starts.subarray(0, count) }
   } catch {
@@ -175,15 +198,18 @@ function isFolderExcluded(folder: BytePath, rules: IgnoreRules, known: Map<ByteP
  */
 export async function findConverted(seed: Seed, options: SeedOptions): Promise<BytePath[]> {
   const { data, starts } = seed
-  const [sizes, trees, filtered] = await Promise.all([
-    options.reader.sizes(data, starts),
-    options.reader.describe(seed.readTrees()),
+  const [sizes, filtered] = await Promise.all([
+    options.reader.sizes([{ bytes: data, places: starts, skip: idAt }, seed.listTrees()]),
     mayHaveAttributes(seed, options) ? listFiltered(seed, options) : new Set<BytePath>(),
   ])
-  if (sizes.includes(-1) || trees.includes(undefined)) {
+  if (sizes.includes(-1)) {
     throw new KeepupError("CORRUPT", "The user's repository does not have all that its index names.")
   }
-  const isSame = starts.every((at, i) => sizes[i] === sizeOf({ bytes: data, at }))
+  const entry = { bytes: data, at: 0 }
+  const isSame = starts.every((at, i) => {
+    entry.at = at
+    return sizes[i] === sizeOf(entry)
+  })
   if (isSame && filtered.size === 0) return []
   const converted = seed.readEntries().filter((entry, i) => sizes[i] !== sizeOf(entry) || filtered.has(entry.path))
   return converted.map(({ path }) => path)
