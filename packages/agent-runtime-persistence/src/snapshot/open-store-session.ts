@@ -29,6 +29,7 @@ export async function openStoreSession(options: OpenSnapshotStoreOptions): Promi
     program: options.git,
     cacheFile: join(store, "user-config.json"),
   })
+  await shadow.ready
   const ownFolders = [store, ...(options.stateDirectory === undefined ? [] : [options.stateDirectory])]
   const own = createOwnFiles(shadow.workspace, ownFolders, options.databases ?? [])
   const packFolder = join(store, "objects/pack")

@@ -4,10 +4,10 @@
  */
 
 import { createHash } from "node:crypto"
-import { existsSync, lstatSync, readFileSync, realpathSync, renameSync } from "node:fs"
-import { join, relative, resolve, sep } from "node:path"
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, renameSync } from "node:fs"
+import { dirname, join, relative, resolve, sep } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime-core"
-import { makeFolder, replaceFile } from "./durable-file.js"
+import { replaceFile, syncAll } from "./durable-file.js"
 
 export interface ShadowLocation {
   readonly workspacePath: string
@@ -25,6 +25,8 @@ export interface ShadowRepository {
   readonly workspace: string
   readonly directory: string
   readonly isNew: boolean
+  /** Kept when all that was missing is on disk for good, and the store is bound to the workspace. */
+  readonly ready: Promise<void>
 }
 
 const formatVersion = 1
@@ -89,29 +91,40 @@ export function openShadowRepository(location: ShadowLocation, now: number): Sha
       details: { bound: binding, workspace },
     })
   }
-  complete(directory, now)
-  if (binding !== workspace) {
-    const text = JSON.stringify({ version: formatVersion, workspace, createdAt: now })
-    replaceFile(join(directory, bindingFile), `${text}\n`, { durable: true })
-  }
-  return { workspace, directory, isNew: binding === undefined }
+  const text = JSON.stringify({ version: formatVersion, workspace, createdAt: now })
+  const ready = finish(directory, complete(directory, now), binding === workspace ? undefined : `${text}\n`)
+  ready.catch(() => {}) // whoever opens the store awaits it, unless something else fails first
+  return { workspace, directory, isNew: binding === undefined, ready }
+}
+
+/** The binding is written last: a store without one was never finished, and making it again is safe. */
+async function finish(directory: string, changed: readonly string[], binding: string | undefined): Promise<void> {
+  await syncAll(changed)
+  if (binding === undefined) return
+  const file = join(directory, bindingFile)
+  replaceFile(file, binding, { durable: false })
+  await syncAll([file, directory])
 }
 
 /**
  * What every store has, whatever it keeps. A store that lost some of it gets it again: without, git reads nothing of
- * what is there. The binding is written last: a store without one was never finished, and making it again is safe.
+ * what is there. Returns what must still be made durable.
  */
-function complete(directory: string, now: number): void {
-  makeFolder(directory, 0o700)
-  for (const folder of ["objects/pack", "objects/info", "refs/heads", "info", "restores"])
-    makeFolder(join(directory, folder))
+function complete(directory: string, now: number): string[] {
+  const changed = new Set<string>()
+  for (const folder of ["", "objects/pack", "objects/info", "refs/heads", "info", "restores"]) {
+    const first = mkdirSync(join(directory, folder), { recursive: true, ...(folder === "" ? { mode: 0o700 } : {}) })
+    if (first !== undefined) changed.add(dirname(first))
+  }
   for (const [name, text] of parts) {
     const file = join(directory, name)
     const isFile = lstatSync(file, { throwIfNoEntry: false })?.isFile() === true
     if (isFile && readFileSync(file, "utf8") === text) continue
     if (!isFile && existsSync(file)) renameSync(file, `${file}.damaged-${now}`)
-    replaceFile(file, text, { durable: true })
+    replaceFile(file, text, { durable: false })
+    changed.add(file).add(dirname(file))
   }
+  return [...changed]
 }
 
 /** `isNamed`: the folder's own name says whose it is, so a binding that can't be read is made again. */
