@@ -1,6 +1,6 @@
 /** Compares the files of a small index with the disk as git would, without starting one. */
 import { createHash } from "node:crypto"
-import { readFileSync, type Stats, statSync } from "node:fs"
+import { closeSync, fstatSync, openSync, readFileSync, readSync, type Stats } from "node:fs"
 import { isKeepupError } from "@ku0/agent-runtime-core"
 import { type BytePath, isAscii } from "./byte-path.js"
 import { visitIndex } from "./git-index.js"
@@ -69,15 +69,22 @@ export function findStale(
 }
 
 function readIndex(indexFile: string, mostFiles: number) {
+  let descriptor: number | undefined
   try {
-    const second = Math.floor(statSync(indexFile).mtimeMs / 1000)
-    const data = readFileSync(indexFile)
+    descriptor = openSync(indexFile, "r")
+    const head = Buffer.alloc(12)
+    readSync(descriptor, head, 0, head.length, 0)
+    if (head.readUInt32BE(8) > mostFiles) return undefined // without reading all of a large one
+    const second = Math.floor(fstatSync(descriptor).mtimeMs / 1000)
+    const data = readFileSync(descriptor)
     if (data.length < 32 || data.readUInt32BE(8) > mostFiles) return undefined
     const end = data.length - 20
     if (createHash("sha1").update(data.subarray(0, end)).digest().compare(data, end) !== 0) return undefined
     return { data, second }
   } catch {
     return undefined
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
   }
 }
 

@@ -3,8 +3,9 @@
  * files that did not change. Written beside the old one; whoever still scans with the old one is not disturbed.
  */
 import { randomBytes } from "node:crypto"
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync, writeFile } from "node:fs"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import type { BytePath } from "./byte-path.js"
 import { removeFile, syncAll, writeNewFile } from "./durable-file.js"
 import { isSettledForGit, withoutSize } from "./file-stat.js"
@@ -41,12 +42,27 @@ function readOld(store: string, state: ScanState): readonly WritableEntry[] {
 }
 
 /** Returns the name of the new file in the store. It is on its way to the disk, but the caller must still see it there. */
-export function writeIndexFile(store: string, data: Buffer): string {
-  const name = namePrefix + randomBytes(6).toString("hex")
+function writeIndexFile(store: string, data: Buffer): string {
+  const name = newName()
   const file = join(store, name)
   writeNewFile(file, data, { durable: false })
   syncAll([file]).catch(() => {}) // done again, and then awaited, with all that must be durable together
   return name
+}
+
+/** The same while others work: the file is there once `written` is kept. */
+export function copyIndexFile(store: string, data: Buffer): { name: string; written: Promise<void> } {
+  const name = newName()
+  const file = join(store, name)
+  // In one piece, which the function of `node:fs/promises` does not do: nobody must come back to it.
+  const written = promisify(writeFile)(file, data, { flag: "wx" }).then(() => {
+    syncAll([file]).catch(() => {}) // as above
+  })
+  return { name, written }
+}
+
+function newName(): string {
+  return namePrefix + randomBytes(6).toString("hex")
 }
 
 /** Removes index files no state names any more. Call under the lock. */

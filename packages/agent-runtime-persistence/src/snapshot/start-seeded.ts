@@ -7,7 +7,7 @@ import { KeepupError } from "@ku0/agent-runtime-core"
 import { type BytePath, nameOf, parentOf } from "./byte-path.js"
 import { replaceFile } from "./durable-file.js"
 import { fileVersion, listStale, type ScanContext } from "./find-changes.js"
-import { writeIndexFile } from "./fold-index.js"
+import { copyIndexFile } from "./fold-index.js"
 import type { PackWriter } from "./pack-writer.js"
 import { canSeedFrom, findConverted, listFiltered, readSeed, type Seed, type SeedOptions } from "./seed-from-user.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
@@ -40,12 +40,13 @@ export function startSeeded(
     reader.keepTree(id, data)
   }
   state.seed = seed.readEntries
-  if (seed.isWhole) state.indexFile = writeIndexFile(store, seed.data)
+  const copy = seed.isWhole ? copyIndexFile(store, seed.data) : undefined
+  if (copy !== undefined) state.indexFile = copy.name
   state.indexTree = seed.tree
   state.lastTree = seed.tree
   state.fileCount = seed.starts.length
   const options: SeedOptions = { ...environment, repository, rules: context.rules }
-  const stale = listUncertain(options, seed, comparing).then((paths) => {
+  const stale = Promise.all([listUncertain(options, seed, comparing), copy?.written]).then(([paths]) => {
     if (fileVersion(indexFile) === version) return paths
     // Git and we may have read two different ones: the whole snapshot is begun again, without it.
     throw new KeepupError("CORRUPT", "The user's index changed while it was read.")
