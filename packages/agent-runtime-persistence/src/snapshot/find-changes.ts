@@ -91,9 +91,10 @@ export async function findChangesExactly(context: ScanContext): Promise<Candidat
   return { paths, ignored, unreadable: walked.unreadable, leftovers: walked.leftovers }
 }
 
+const none: ReadonlySet<BytePath> = new Set()
+
 function walkOptions(context: ScanContext, askKnown: boolean) {
-  const { files, rules, reader, state, signal, now, seeded, follower, onProgress } = context
-  const none = new Set<BytePath>()
+  const { files, rules, state, signal, now, seeded, follower, onProgress } = context
   return {
     files,
     rules,
@@ -104,14 +105,16 @@ function walkOptions(context: ScanContext, askKnown: boolean) {
     answers: rules.isSelfContained ? state.answers : undefined,
     onFolders: (done: number, total: number) => onProgress?.(done, total, "Looking at folders"),
     table: state.directories,
-    knownNames: async (folder: BytePath) => {
-      if (seeded !== undefined) return seeded.byFolder.get(folder) ?? none
-      const entry = await findEntry(reader, state.lastTree, folder)
-      if (entry?.mode !== treeMode) return none
-      const names = await reader.tree(entry.id)
-      return { has: (name: BytePath) => (names.get(name)?.mode ?? treeMode) !== treeMode }
-    },
+    knownNames: (folder: BytePath) =>
+      seeded === undefined ? readKnownNames(context, folder) : (seeded.byFolder.get(folder) ?? none),
   }
+}
+
+async function readKnownNames({ reader, state }: ScanContext, folder: BytePath) {
+  const entry = await findEntry(reader, state.lastTree, folder)
+  if (entry?.mode !== treeMode) return none
+  const names = await reader.tree(entry.id)
+  return { has: (name: BytePath) => (names.get(name)?.mode ?? treeMode) !== treeMode }
 }
 
 /** Up to so many files are compared here; then a git is faster. */

@@ -19,7 +19,7 @@ export interface WalkOptions {
   readonly rules: IgnoreRules
   readonly table: DirectoryTable
   /** The names of a folder that the last snapshot holds; those need no question to git. */
-  readonly knownNames: (folder: BytePath) => Promise<{ has(name: BytePath): boolean }>
+  readonly knownNames: (folder: BytePath) => KnownNames | Promise<KnownNames>
   /** Ask about known files too, because the rules changed; then `found` lists every captured file. */
   readonly askKnown: boolean
   /** What git said before, under the same rules. */
@@ -34,6 +34,10 @@ export interface WalkOptions {
 
 /** Path, with a slash in front of a folder's → whether git ignores it. */
 export type IgnoreAnswers = Map<string, boolean>
+
+interface KnownNames {
+  has(name: BytePath): boolean
+}
 
 export interface WalkResult {
   /** Files to look at. */
@@ -94,7 +98,8 @@ export async function walkFolders(start: readonly BytePath[], options: WalkOptio
         lastYield = monotonicNow()
       }
       signal.throwIfAborted()
-      const known = await options.knownNames(step.path)
+      const names = options.knownNames(step.path)
+      const known = names instanceof Promise ? await names : names
       const entries = readFolder(step, options)
       if (entries === undefined) {
         unreadable.push(step.path)
