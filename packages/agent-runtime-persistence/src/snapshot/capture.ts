@@ -17,7 +17,7 @@ import type { IgnoreRules } from "./ignore-rules.js"
 import { createPackWriter, type PackWriter } from "./pack-writer.js"
 import { compactMarks, hasManyMore, noteSeen } from "./private-files.js"
 import { checkpointRef, indexTreeRef, latestRef, type PreparedRef } from "./refs.js"
-import { type ScanState, saveScanState } from "./scan-state.js"
+import { prepareScanState, type ScanState, saveScanState } from "./scan-state.js"
 import {
   addCommit,
   describeSkipped,
@@ -149,6 +149,7 @@ export async function capture(
     // Counted while the disk is at work, where all of it is in memory.
     const counting = hashed.isKept ? countChanges(reader, changes) : undefined
     counting?.catch(() => {}) // awaited below, unless something else fails first
+    if (scanned.kind === "exact") prepareScanState(current)
     await durable
     step("capture:refs")
     for (const ref of prepared) ref.place()

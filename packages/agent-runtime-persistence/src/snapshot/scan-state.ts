@@ -140,15 +140,31 @@ function loadDirectories(store: string, rules: string): DirectoryTable {
 /** What of each table is on disk. A table belongs to one open store; another process's save makes it load a new one. */
 const saved = new WeakMap<DirectoryTable, string>()
 
+/** Tables that are about to be saved, as they will be written. */
+const prepared = new WeakMap<DirectoryTable, { readonly version: string; readonly data: Buffer }>()
+
+/** Does what takes longest of saving a state, without writing anything. */
+export function prepareScanState(state: ScanState): void {
+  const { directories } = state
+  const version = versionOf(state)
+  if (saved.get(directories) === version) return
+  prepared.set(directories, { version, data: seal(`${state.rules}\n${formatDirectoryTable(directories)}`) })
+}
+
+function versionOf({ rules, directories }: ScanState): string {
+  return `${rules}\n${directories.version}`
+}
+
 /** Only a snapshot that is complete and durable may save what it saw. */
 export function saveScanState(store: string, state: ScanState): void {
   const { directories } = state
-  const table = `${state.rules}\n${directories.version}`
-  if (saved.get(directories) !== table) {
-    const text = `${state.rules}\n${formatDirectoryTable(directories)}`
-    overwriteCache(join(store, directoriesFile), seal(text))
-    saved.set(directories, table)
+  const version = versionOf(state)
+  if (saved.get(directories) !== version) {
+    if (prepared.get(directories)?.version !== version) prepareScanState(state)
+    overwriteCache(join(store, directoriesFile), prepared.get(directories)?.data as Buffer)
+    saved.set(directories, version)
   }
+  prepared.delete(directories)
   const { directories: _table, answers: _answers, seed: _seed, ...kept } = state
   const { overlay, skipped, privateMarks, forced, hiddenRules, ...rest } = kept
   const maps = {
