@@ -83,7 +83,9 @@ export function formatDirectoryTable(table: DirectoryTable): string {
   const lines: string[] = []
   for (const [path, d] of table.entries) {
     const flags = (d.isEmpty ? 1 : 0) + (d.onlyIncluded ? 2 : 0)
-    lines.push(`${d.inode} ${d.modified} ${d.changed} ${d.readAt} ${flags} ${path}`)
+    const modified = String(d.modified) // what takes longest; both times are mostly the same
+    const changed = d.changed === d.modified ? modified : String(d.changed)
+    lines.push(`${d.inode} ${modified} ${changed} ${d.readAt} ${flags} ${path}`)
   }
   return lines.join("\0")
 }

@@ -39,11 +39,14 @@ export function parseTree(data: Buffer): TreeEntry[] {
 /** Sorts as git does: a folder sorts as if its name ended in a slash. */
 export function formatTree(entries: Iterable<TreeEntry>): Buffer {
   const sorted = [...entries].sort((a, b) => compareBytes(sortKey(a), sortKey(b)))
-  const parts: Buffer[] = []
-  for (const entry of sorted) {
-    parts.push(Buffer.from(`${entry.mode} ${entry.name}\0`, "latin1"), Buffer.from(entry.id, "hex"))
+  const size = sorted.reduce((sum, { mode, name }) => sum + mode.length + name.length + 22, 0)
+  const data = Buffer.allocUnsafe(size)
+  let at = 0
+  for (const { mode, name, id } of sorted) {
+    at += data.write(`${mode} ${name}\0`, at, "latin1")
+    at += data.write(id, at, "hex")
   }
-  return Buffer.concat(parts)
+  return data
 }
 
 export function compareBytes(a: string, b: string): number {

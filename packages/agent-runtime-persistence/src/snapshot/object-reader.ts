@@ -199,10 +199,7 @@ function formatIds(lists: readonly IdList[]): Buffer {
   const lines = Buffer.allocUnsafe(lists.reduce((count, { places }) => count + places.length, 0) * lineLength)
   let to = 0
   for (const { bytes, places, skip } of lists) {
-    for (const place of places) {
-      writeId(lines, to, bytes, place + skip)
-      to += lineLength
-    }
+    for (let i = 0; i < places.length; i++, to += lineLength) writeId(lines, to, bytes, (places[i] as number) + skip)
   }
   return lines
 }

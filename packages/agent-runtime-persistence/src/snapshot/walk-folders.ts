@@ -11,8 +11,9 @@ import type { FolderFollower } from "./change-hints.js"
 import { type DirectoryTable, describeDirectory } from "./directory-table.js"
 import type { IgnoreRules } from "./ignore-rules.js"
 import { createNameFilter, eitherFilter, type NameFilter, suspectsAll, suspectsNone } from "./name-filter.js"
+import { isDotted } from "./own-files.js"
 import { isLeftover } from "./sweep-leftovers.js"
-import { lookAtDisk, lookAtFolder, type WorkspaceFiles } from "./workspace-files.js"
+import { lookAtDisk, lookAtFolder, type NamedEntry, type WorkspaceFiles } from "./workspace-files.js"
 
 export interface WalkOptions {
   readonly files: WorkspaceFiles
@@ -100,20 +101,19 @@ export async function walkFolders(start: readonly BytePath[], options: WalkOptio
       signal.throwIfAborted()
       const names = options.knownNames(step.path)
       const known = names instanceof Promise ? await names : names
-      const entries = readFolder(step, options)
+      const { entries, hasRules } = readFolder(step, options)
       if (entries === undefined) {
         unreadable.push(step.path)
         continue
       }
-      const suspects = entries.some(({ name }) => name === ".gitignore")
-        ? eitherFilter(step.suspects, readFilter(options.files, step.path))
-        : step.suspects
+      const suspects = hasRules ? eitherFilter(step.suspects, readFilter(options.files, step.path)) : step.suspects
+      const mayExclude = !rules.onlyDottedExcluded || isDotted(step.path)
       for (const entry of entries) {
         const { name } = entry
         const isFolder = entry.isDirectory()
         if (!isFolder && !options.askKnown && known.has(name)) continue
         const path = joinPath(step.path, name)
-        if (rules.isExcluded(path, isFolder)) {
+        if ((mayExclude || name.startsWith(".")) && rules.isExcluded(path, isFolder)) {
           if (!isFolder && isLeftover(name)) leftovers.push(path)
           if (name === ".gitignore" && step.included === "no") hiddenRules.push(path)
           continue
@@ -190,20 +190,31 @@ function isEndless(files: WorkspaceFiles, folder: BytePath): boolean {
   return stat !== undefined && (stat.isFIFO() || stat.isCharacterDevice() || stat.isBlockDevice())
 }
 
-function readFolder(step: Step, { files, table, now, follower }: WalkOptions) {
+interface ReadFolder {
+  /** Undefined when it can't be read. */
+  readonly entries: readonly NamedEntry[] | undefined
+  readonly hasRules: boolean
+}
+
+function readFolder(step: Step, { files, table, now, follower }: WalkOptions): ReadFolder {
   const readAt = now()
   const stat = lookAtFolder(files.resolve(step.path))
   if (stat === undefined || stat instanceof Error) {
     table.delete(step.path)
-    return stat === undefined ? [] : undefined
+    return { entries: stat === undefined ? [] : undefined, hasRules: false }
   }
   follower?.follow(step.path, stat.ino)
   const listed = files.list(step.path)
-  const entries = listed?.some(({ name }) => name === ".gitignore") && isEndless(files, step.path) ? undefined : listed
+  const hasRules = listed?.some(isRules) === true
+  const entries = hasRules && isEndless(files, step.path) ? undefined : listed
   const isEmpty = entries?.length === 0 && step.included === "no"
   const directory = describeDirectory(stat, readAt, isEmpty, step.included !== "no")
   table.set(step.path, entries === undefined ? { ...directory, readAt: 0 } : directory)
-  return entries
+  return { entries, hasRules }
+}
+
+function isRules({ name }: NamedEntry): boolean {
+  return name === ".gitignore"
 }
 
 function considerIncluded(

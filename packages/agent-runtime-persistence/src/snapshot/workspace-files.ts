@@ -60,7 +60,16 @@ export function createWorkspaceFiles(root: string, maxFileSize: number): Workspa
   const bytesRoot = toBytePath(root)
   const small = Buffer.allocUnsafeSlow(128 << 10)
   const realFolders = new Map<BytePath, boolean | Error>([["", true]])
-  const resolve = (path: BytePath) => toSystemPath(path === "" ? bytesRoot : `${bytesRoot}/${path}`)
+  let last: { readonly path: BytePath; readonly resolved: string | Buffer } = {
+    path: "",
+    resolved: toSystemPath(bytesRoot),
+  }
+
+  /** A path is often asked for several times in a row. */
+  function resolve(path: BytePath): string | Buffer {
+    if (path !== last.path) last = { path, resolved: toSystemPath(path === "" ? bytesRoot : `${bytesRoot}/${path}`) }
+    return last.resolved
+  }
 
   /** Whether it is a folder and below no link, or why that can't be told. */
   function checkFolder(path: BytePath): boolean | Error {
