@@ -68,4 +68,11 @@ it("refuses an index that ends too early", () => {
   expect(visit).toThrowError(expect.objectContaining({ code: "CORRUPT" }))
 })
 
+it("refuses a long name that does not end", () => {
+  const data = Buffer.from(makeIndex(2)).fill(0x61, 72)
+  data.writeUInt16BE(0xfff, 72)
+  const visit = () => visitNames(data, { bytes: data }, nothing, nothing)
+  expect(visit).toThrowError(expect.objectContaining({ code: "CORRUPT" }))
+})
+
 const nothing = () => {}

@@ -22,6 +22,7 @@ export function visitNames(
     const extended = (flags & 0x4000) !== 0 ? readShort(data, at + 62) : 0
     const path = at + ((flags & 0x4000) !== 0 ? 64 : 62)
     const end = (flags & 0xfff) < 0xfff ? path + (flags & 0xfff) : data.indexOf(0, path)
+    if (end < path) throw corrupt("a name does not end")
     const name = findLastName(data, path, end)
     // Entries are sorted, so most of them are in the folder of the one before.
     if (name - path !== folderLength || !isSameBytes(data, path, folder, folderLength)) {
