@@ -149,7 +149,7 @@ export async function capture(
     // Counted while the disk is at work, where all of it is in memory.
     const counting = hashed.isKept ? countChanges(reader, changes) : undefined
     counting?.catch(() => {}) // awaited below, unless something else fails first
-    if (scanned.kind === "exact") prepareScanState(current)
+    if (scanned.kind === "exact" && hashed.isKept) prepareScanState(current) // a large snapshot needs the room
     await durable
     step("capture:refs")
     for (const ref of prepared) ref.place()
