@@ -137,11 +137,14 @@ export function listStale(context: ScanContext, indexFile: string, prefix: ByteP
 
 /** Git compares, we decide. */
 async function askForStale(
-  { git, files, repository, signal }: ScanContext,
+  { git, files, repository, state, signal }: ScanContext,
   indexFile: string,
   prefix: BytePath,
 ): Promise<BytePath[]> {
-  const { stdout, exitCode } = await git.run(["diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=all"], {
+  // A first walk takes longer than git: on many threads git would only be in its way.
+  const threads = state.lastCommit === null ? ["-c", "core.preloadIndex=false"] : []
+  const args = [...threads, "diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=all"]
+  const { stdout, exitCode } = await git.run(args, {
     workTree: prefix === "" ? files.root : (repository?.root as string),
     indexFile,
     accept: [128],
