@@ -9,6 +9,9 @@ import { isInUserRepository } from "./strategies.mjs"
 /** Nothing must be reached where nothing changed: a few turns show it. */
 const rounds = { 0: 3, 1: 9, 50: 5 }
 
+/** A program that stays in memory has most of its snapshots behind it when its code is warm. */
+const warmup = { warmup: 20, warmupMs: 250 }
+
 export async function incremental(context, tree) {
   const members = await gather(context, tree)
   const floors = await hire(new URL("./floors.mjs", import.meta.url).href, "floors", tree.workspace.root)
@@ -23,6 +26,7 @@ export async function incremental(context, tree) {
     contestants["floor: hash changed bytes"] = () => floors.hashChanged(changed)
     const { rows, load } = await interleave(contestants, {
       rounds: context.quick ? 3 : rounds[k],
+      ...warmup,
       beforeRound: async () => {
         changed = tree.workspace.edit(k)
         // The watcher's news come a moment later than the edit, as they do in life; nobody is timed meanwhile.
