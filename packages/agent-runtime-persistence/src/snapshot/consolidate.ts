@@ -18,7 +18,7 @@ interface Pack {
 }
 
 /** A pack is left alone while it is at least this many times larger than all smaller ones together. */
-const growth = 2
+const growth = 4
 const manyPacks = 10
 const staleTemporaryMs = 60 * 60_000
 

@@ -28,6 +28,9 @@ export interface DirectoryTable {
 
 export function createDirectoryTable(entries = new Map<BytePath, KnownDirectory>()): DirectoryTable {
   let version = 0
+  const empty = new Set<BytePath>()
+  const note = (path: BytePath, { isEmpty }: KnownDirectory) => (isEmpty ? empty.add(path) : empty.delete(path))
+  for (const [path, directory] of entries) note(path, directory)
   return {
     entries,
     get version() {
@@ -35,20 +38,19 @@ export function createDirectoryTable(entries = new Map<BytePath, KnownDirectory>
     },
     set(path, directory) {
       entries.set(path, directory)
+      note(path, directory)
       version++
     },
     delete(path) {
+      empty.delete(path)
       if (entries.delete(path)) version++
     },
     clear() {
       entries.clear()
+      empty.clear()
       version++
     },
-    listEmpty() {
-      const empty: BytePath[] = []
-      for (const [path, directory] of entries) if (directory.isEmpty && path !== "") empty.push(path)
-      return empty.sort()
-    },
+    listEmpty: () => [...empty].filter((path) => path !== "").sort(),
   }
 }
 
