@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { flush } from "../harness/disk.mjs"
 import { progress, table } from "../harness/report.mjs"
 import { interleave } from "../harness/rounds.mjs"
-import { median, quantile } from "../harness/stats.mjs"
+import { median, quiet } from "../harness/stats.mjs"
 import { createGatedModel, environment, loadKeepup, makeWorkspace } from "./keepup.mjs"
 
 /** A step that changes no file: the model reads one, a different one each time. */
@@ -41,9 +41,6 @@ export async function steps(context) {
   for (const { end } of Object.values(contestants)) await end()
   return report(context, rounds, samples)
 }
-
-/** The quiet time is what a step takes when nobody else has the processor or the disk: its lower tenth. */
-const quiet = (values) => quantile(values, 0.1)
 
 function report(context, rounds, samples) {
   const result = { rounds }

@@ -39,6 +39,15 @@ export function growth(values, part = Math.max(1, Math.floor(values.length / 10)
   return { first, last, ratio: last / first, slopePerStep: fitted.slope / size, rise: fitted.rise }
 }
 
+/** The quiet time is what something takes when nobody else has the processor or the disk: its lower tenth. */
+export const quiet = (values) => quantile(values, 0.1)
+
 export function summarise(values) {
-  return { n: values.length, median: median(values), min: min(values), p90: quantile(values, 0.9) }
+  return {
+    n: values.length,
+    median: median(values),
+    min: min(values),
+    quiet: quiet(values),
+    p90: quantile(values, 0.9),
+  }
 }
