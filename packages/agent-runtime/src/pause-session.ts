@@ -18,12 +18,8 @@ export async function requestPause(runtime: Runtime, sessionId: SessionId): Prom
   return await store.sessions.updateMetadata(sessionId, { [key]: store.context.clock.now() })
 }
 
-/** Asked several times a step, so it reads no more than it needs. */
-export async function isPauseRequested({ store }: Runtime, sessionId: SessionId): Promise<boolean> {
-  const { driver } = store.context
-  const row = await driver.get("SELECT metadata FROM sessions WHERE id = ? AND deleted_at IS NULL", [sessionId])
-  if (row !== undefined && !String(row["metadata"]).includes(key)) return false
-  return (await store.sessions.get(sessionId)).metadata[key] !== undefined
+export async function isPauseRequested(runtime: Runtime, sessionId: SessionId): Promise<boolean> {
+  return (await runtime.store.sessions.get(sessionId)).metadata[key] !== undefined
 }
 
 /** A request is for the run it was made in, not for the next one. */
