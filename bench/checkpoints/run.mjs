@@ -4,7 +4,7 @@ import { restore } from "./restore.mjs"
 import { size } from "./size.mjs"
 import { take } from "./take.mjs"
 
-// What starts a git comes first: starting one takes longer the more this process holds.
+// keepup works in this process: its restores come before the parts that fill it.
 const parts = { restore, take, list, size }
 
 export async function run(context) {
