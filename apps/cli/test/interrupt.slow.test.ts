@@ -1,5 +1,6 @@
 /** Ctrl-C in the middle of what takes long, with the real program: exit 130, nothing half done, and it says how things are. */
 import { spawnSync } from "node:child_process"
+import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { existsSync, readdirSync, rmSync, watch } from "node:fs"
 import { join } from "node:path"
@@ -14,8 +15,9 @@ beforeEach(() => {
 })
 afterEach(() => place.remove())
 
+/** Files that can't be compressed: what is written of them comes to disk early, not all of it at the end. */
 function writeMany(count: number): void {
-  for (let i = 0; i < count; i++) place.write(`d${i % 40}/f${i}.txt`, `${i}\n`.repeat(40))
+  for (let i = 0; i < count; i++) place.write(`d${i % 40}/f${i}.txt`, randomBytes(1500).toString("hex"))
 }
 
 /** Every file with its content, as one text. */
@@ -27,16 +29,22 @@ function picture(): string {
   return stdout
 }
 
-/** Starts keepup, sends signals when `isDue` says so, and returns how it ended. */
+/** Starts keepup, sends signals when `isDue` says so, and returns how it ended. It stands still while we look. */
 async function interrupt(words: readonly string[], isDue: () => boolean, signals: readonly NodeJS.Signals[]) {
   const child = place.start(...words)
   const said = { out: "", err: "" }
   child.stdout?.on("data", (chunk) => (said.out += chunk))
   child.stderr?.on("data", (chunk) => (said.err += chunk))
   const ended = once(child, "close")
-  while (!isDue() && child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 2))
+  while (child.exitCode === null) {
+    child.kill("SIGSTOP")
+    if (isDue()) break
+    child.kill("SIGCONT")
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
   for (const signal of signals) {
     child.kill(signal)
+    child.kill("SIGCONT")
     await new Promise((resolve) => setTimeout(resolve, 30))
   }
   const [code] = await ended
