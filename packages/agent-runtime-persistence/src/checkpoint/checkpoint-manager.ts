@@ -19,7 +19,7 @@ import {
   toKeepupError,
 } from "@ku0/agent-runtime-core"
 import type { HandoffKeeper } from "../handoff/keep-handoff.js"
-import type { SnapshotNews } from "../snapshot/capture.js"
+import type { FoundSnapshot } from "../snapshot/capture.js"
 import type { SnapshotStore } from "../snapshot/snapshot-store.js"
 import { prepareState } from "../state/state-store.js"
 import type { Store } from "../store/open-store.js"
@@ -82,8 +82,8 @@ interface GitReading {
 
 /** Git's facts of a checkpoint whose files are being captured. */
 export interface ExpectedGit {
-  /** Works them out or reads them now: the files are known to have changed. */
-  start(news: SnapshotNews): void
+  /** Works them out or reads them now, if the files are known to have changed. */
+  start(found: FoundSnapshot): void
   /** They belong to this snapshot; null where there is none. Those of the same files are not read again. */
   finish(files: { readonly snapshot: Snapshot | null } | "unchanged"): Promise<GitReading>
 }
@@ -158,14 +158,15 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
       return reading
     }
     /** Undefined when git did something meanwhile. */
-    function derive({ facts }: { facts: GitFacts | null }, { changes }: SnapshotNews): GitFacts | undefined {
+    function derive({ facts }: { facts: GitFacts | null }, { changes }: FoundSnapshot): GitFacts | undefined {
       const now = deriveGitFacts(workspacePath, facts, changes)
       return now !== undefined && options.gitSignature?.(workspacePath) === signature ? now : undefined
     }
     if (known === undefined) start()
     return {
-      start(news) {
-        if (known !== undefined && news.since === known.commit) derived = derive(known, news)
+      start(found) {
+        if (!found.isNew) return
+        if (known !== undefined && found.since === known.commit) derived = derive(known, found)
         if (derived === undefined) start()
       },
       async finish(files) {
@@ -185,14 +186,14 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
     id: CheckpointId,
     request: TakeCheckpointOptions,
     since: Checkpoint | undefined,
-    onNew: (news: SnapshotNews) => void,
+    onFound: (found: FoundSnapshot) => void,
   ) {
     if (request.snapshot !== undefined) return { snapshot: request.snapshot }
     if (options.snapshots === undefined) return { snapshot: null }
     try {
       const source = await options.snapshots(session.workspacePath)
       const { signal } = request
-      const wanted = { message: messageOf(request), checkpointId: id, share: true, onNew, ...(signal && { signal }) }
+      const wanted = { message: messageOf(request), checkpointId: id, share: true, onFound, ...(signal && { signal }) }
       const known = since?.snapshot?.commit
       if (known !== undefined && (await isOnlyHandoff(source, known, session))) return "unchanged" as const
       const snapshot = await (known === undefined

@@ -5,7 +5,7 @@ import type { GitFacts } from "@ku0/agent-runtime-core"
 import fc from "fast-check"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
-import type { SnapshotNews } from "../snapshot/capture.js"
+import type { FoundSnapshot } from "../snapshot/capture.js"
 import type { SnapshotStore } from "../snapshot/snapshot-store.js"
 import { deriveGitFacts } from "./derive-git-facts.js"
 import { readGitFacts, readGitSignature } from "./git-facts.js"
@@ -34,15 +34,15 @@ async function readFacts(): Promise<GitFacts> {
 async function deriveAfter(change: () => void, last: GitFacts): Promise<GitFacts | undefined> {
   const signature = readGitSignature(work.root)
   change()
-  let news: SnapshotNews = { since: null, changes: [] }
+  let found: Pick<FoundSnapshot, "changes"> = { changes: [] }
   await store.capture({
     ...{ message: "x", exact: true, share: true },
-    onNew(told) {
-      news = told
+    onFound(told) {
+      found = told
     },
   })
   if (readGitSignature(work.root) !== signature) return undefined
-  const derived = deriveGitFacts(work.root, last, news.changes)
+  const derived = deriveGitFacts(work.root, last, found.changes)
   if (derived !== undefined) expect(derived).toEqual(await readFacts())
   return derived
 }

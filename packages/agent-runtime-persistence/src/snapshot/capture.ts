@@ -12,6 +12,7 @@ import { countChanges } from "./count-changes.js"
 import { syncAll } from "./durable-file.js"
 import { type Candidates, findChangesAt, findChangesExactly, type ScanContext } from "./find-changes.js"
 import { foldIndex, listHeldFiles, removeOldIndexes } from "./fold-index.js"
+import type { TreeNames } from "./git-objects.js"
 import { type Hashed, hashCandidates } from "./hash-candidates.js"
 import type { IgnoreRules } from "./ignore-rules.js"
 import { createPackWriter, type PackWriter } from "./pack-writer.js"
@@ -54,14 +55,18 @@ export interface CaptureRequest {
   readonly unseeded?: boolean
   /** A look at the workspace that nobody keeps: no ref is written, and it is nobody's base. */
   readonly temporary?: boolean
-  /** Told as soon as a new snapshot is known to be needed, before it is on disk. Must not throw. */
-  readonly onNew?: (news: SnapshotNews) => void
+  /** Told what it is as soon as that is known, while the disk is at work. Must not throw. */
+  readonly onFound?: (found: FoundSnapshot) => void
   /** Stops it as long as files are read: nothing is kept, and the reason is thrown. */
   readonly signal?: AbortSignal
 }
 
-/** What a new snapshot holds that the newest one before it, if any, does not. */
-export interface SnapshotNews {
+/** A snapshot that can be read here, but is not on disk yet. */
+export interface FoundSnapshot {
+  readonly commit: string
+  /** False: nothing changed, and the newest one stands for it too. */
+  readonly isNew: boolean
+  /** The newest one before it, if any, and what differs from that. */
   readonly since: string | null
   readonly changes: readonly TreeChange[]
 }
@@ -105,10 +110,10 @@ export async function capture(
       current.privateMarks = compactMarks(current.privateMarks, listHeldFiles(environment.store, current))
     if (scanned.kind === "stopped") current.skipped.set(".", "time-budget")
     step("capture:trees")
-    const newTrees = new Map<string, Buffer>()
-    const tree = await editTree(reader, current.lastTree, hashed.changes, (id, data) => {
+    const newTrees = new Map<string, TreeNames>()
+    const tree = await editTree(reader, current.lastTree, hashed.changes, (id, data, names) => {
       pack.add(id, "tree", data)
-      if (before !== undefined) newTrees.set(id, data)
+      if (before !== undefined) newTrees.set(id, names)
     })
     // A first snapshot of a large tree needs the room for its index.
     for (const done of [hashed.changes, hashed.seen, scanned.candidates.paths]) done.clear()
@@ -123,7 +128,6 @@ export async function capture(
     }
     const shared = request.share === true && isSame(before, held) ? before : undefined
     const changes = before === undefined ? [] : await compareTrees(reader, before.tree, tree, newTrees)
-    if (shared === undefined) request.onNew?.({ since: base, changes })
     const createdAt = shared?.createdAt ?? environment.clock.now()
     const facts = {
       ...{ message: request.message, base, emptyFolders, privateMarks, skipped, createdAt },
@@ -146,6 +150,8 @@ export async function capture(
     ]
     if (shared !== undefined) pack.abandon()
     const durable = shared === undefined ? pack.finish(together) : syncAll(together)
+    durable.catch(() => {}) // awaited below, unless something else fails first
+    request.onFound?.({ commit: id, isNew: shared === undefined, since: base, changes })
     // Counted while the disk is at work, where all of it is in memory.
     const counting = hashed.isKept ? countChanges(reader, changes) : undefined
     counting?.catch(() => {}) // awaited below, unless something else fails first

@@ -14,6 +14,9 @@ export interface TreeEntry {
   readonly id: string
 }
 
+/** A folder's entries by name, in git's order. */
+export type TreeNames = ReadonlyMap<BytePath, TreeEntry>
+
 export const treeMode = "40000"
 export const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
@@ -36,9 +39,18 @@ export function parseTree(data: Buffer): TreeEntry[] {
   return entries
 }
 
-/** Sorts as git does: a folder sorts as if its name ended in a slash. */
-export function formatTree(entries: Iterable<TreeEntry>): Buffer {
-  const sorted = [...entries].sort((a, b) => compareBytes(sortKey(a), sortKey(b)))
+export function namesOf(tree: Buffer): TreeNames {
+  const names = new Map<BytePath, TreeEntry>()
+  for (const entry of parseTree(tree)) names.set(entry.name, entry)
+  return names
+}
+
+/** As git does: a folder sorts as if its name ended in a slash. */
+export function sortTree(entries: Iterable<TreeEntry>): TreeEntry[] {
+  return [...entries].sort((a, b) => compareBytes(sortKey(a), sortKey(b)))
+}
+
+export function formatTree(sorted: readonly TreeEntry[]): Buffer {
   const size = sorted.reduce((sum, { mode, name }) => sum + mode.length + name.length + 22, 0)
   const data = Buffer.allocUnsafe(size)
   let at = 0

@@ -5,7 +5,7 @@
  */
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { type Answer, type BatchProcess, startBatchProcess } from "./batch-process.js"
-import { emptyTree, type ObjectType, parseTree, type TreeEntry } from "./git-objects.js"
+import { emptyTree, namesOf, type ObjectType, type TreeNames } from "./git-objects.js"
 import type { Git } from "./git-process.js"
 import { createPackReader } from "./pack-reader.js"
 
@@ -26,11 +26,11 @@ export interface ObjectReader {
   /** Sizes modulo 2^32 of the objects of each list, one list after the other, and -1 for those that are missing: all in one go. */
   sizes(lists: readonly IdList[]): Promise<Float64Array>
   /** Names of a folder. The map is shared: do not change it. */
-  tree(id: string): Promise<ReadonlyMap<string, TreeEntry>>
+  tree(id: string): Promise<TreeNames>
   /** Whether a pack of the store has it, whole and undamaged. False where only git could tell. */
   isOwned(id: string): boolean
   /** Remembers a tree that was just written. */
-  keepTree(id: string, data: Buffer): void
+  keepTree(id: string, names: TreeNames): void
   /** Remembers a copy of an object that is about to be written, for a while, and if it is small. */
   keep(id: string, type: ObjectType, data: Buffer): void
   /** What was about to be written was not, or must be seen on disk. */
@@ -57,8 +57,8 @@ const fewObjects = 64
 export function createObjectReader(git: Git, packFolder: string): ObjectReader {
   const packs = createPackReader(packFolder)
   let readHere = 0
-  const trees = new Map<string, ReadonlyMap<string, TreeEntry>>()
-  const reading = new Map<string, Promise<ReadonlyMap<string, TreeEntry>>>()
+  const trees = new Map<string, TreeNames>()
+  const reading = new Map<string, Promise<TreeNames>>()
   let names = 0
   let commit: { readonly id: string; readonly data: Buffer } | undefined
   let current: BatchProcess | undefined
@@ -122,20 +122,18 @@ export function createObjectReader(git: Git, packFolder: string): ObjectReader {
     })
   }
 
-  function keepTree(id: string, data: Buffer): ReadonlyMap<string, TreeEntry> {
+  function keepTree(id: string, entries: TreeNames): TreeNames {
     if (names > cachedNames) forgetTrees()
-    const entries = new Map<string, TreeEntry>()
-    for (const entry of parseTree(data)) entries.set(entry.name, entry)
     trees.set(id, entries)
     names += entries.size
     return entries
   }
 
   /** Asked for several times at once, a tree is read once. */
-  function readTree(id: string): Promise<ReadonlyMap<string, TreeEntry>> {
+  function readTree(id: string): Promise<TreeNames> {
     const known = reading.get(id)
     if (known !== undefined) return known
-    const read = get(id, "tree").then((data) => keepTree(id, data))
+    const read = get(id, "tree").then((data) => keepTree(id, namesOf(data)))
     reading.set(id, read)
     read.finally(() => reading.delete(id)).catch(() => {}) // whoever asked hears of a failure
     return read

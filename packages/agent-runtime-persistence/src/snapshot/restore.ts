@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto"
 import { KeepupError, type Snapshot } from "@ku0/agent-runtime-core"
 import { type BytePath, displayPath } from "./byte-path.js"
-import type { SnapshotNews } from "./capture.js"
+import type { FoundSnapshot } from "./capture.js"
 import { permissionsOf } from "./file-stat.js"
 import { createHeldFiles, type HeldFiles } from "./held-files.js"
 import { isPrivateMode } from "./private-files.js"
@@ -35,8 +35,8 @@ export interface RestoreOptions {
 
 /** Steps of a larger transaction around the files. They run under the store's lock; if one throws, the restore stops there. */
 export interface RestoreHooks {
-  /** Told as soon as the files are known to be none of the newest snapshot's. Must not throw. */
-  readonly onNew?: (news: SnapshotNews) => void
+  /** Told what the safety snapshot is as soon as that is known, while the disk is at work. Must not throw. */
+  readonly onFound?: (found: FoundSnapshot) => void
   /** The plan and the safety snapshot are there, nothing was touched yet. */
   readonly onPrepared?: (prepared: PreparedRestore) => Promise<void>
   /** All files were written and verified; the note of the restore is still on disk, so a crash in here is settled later. */
@@ -57,22 +57,37 @@ export interface RestoreOutcome extends AppliedRestore {
 export async function prepareRestore(
   session: StoreSession,
   commit: string,
-  options: RestoreOptions & Pick<PlanOptions, "between"> & Pick<RestoreHooks, "onNew">,
+  options: RestoreOptions & Pick<PlanOptions, "between"> & Pick<RestoreHooks, "onFound">,
 ): Promise<PreparedRestore> {
   const { environment } = session
   const target = await findCommit(environment, commit)
-  let safety = await takeSafety(session, options, [])
-  environment.reader.refill()
-  let plan = await planRestoreWork(environment, { ...options, target, safety: safety.commit })
-  // Files that are there, but that a rule keeps out of snapshots, must be held too before they are overwritten.
-  const strangers = plan.writes.filter(({ path, before }) => before === undefined && isThere(environment, path))
-  const unheld = [...strangers, ...listUnknown(environment, plan)].map(({ path }) => path)
-  if (unheld.length > 0) {
-    safety = await takeSafety(session, { ...options, exact: false }, unheld)
-    plan = await planRestoreWork(environment, { ...options, target, safety: safety.commit })
+  const makePlan = async (safety: string) => {
+    environment.reader.refill()
+    const plan = await planRestoreWork(environment, { ...options, target, safety })
+    await verifyObjects(environment, plan)
+    return plan
   }
-  await verifyObjects(environment, plan)
-  return { plan, safety }
+  const prepare = async (exact: boolean | undefined, alsoCapture: BytePath[]) => {
+    const early: { plan?: Promise<RestoreWork> } = {}
+    const onFound = (found: FoundSnapshot) => {
+      options.onFound?.(found)
+      early.plan = makePlan(found.commit)
+      early.plan.catch(() => {}) // awaited when the snapshot is there, if it ever is
+    }
+    const safety = await takeSafety(
+      session,
+      { ...options, ...(exact !== undefined && { exact }), onFound },
+      alsoCapture,
+    )
+    return { safety, plan: await (early.plan ?? makePlan(safety.commit)) }
+  }
+  const prepared = await prepare(options.exact, [])
+  // Files that are there, but that a rule keeps out of snapshots, must be held too before they are overwritten.
+  const strangers = prepared.plan.writes.filter(
+    ({ path, before }) => before === undefined && isThere(environment, path),
+  )
+  const unheld = [...strangers, ...listUnknown(environment, prepared.plan)].map(({ path }) => path)
+  return unheld.length > 0 ? await prepare(false, unheld) : prepared
 }
 
 /** Writes the files of a plan. The caller holds the lock, and has held it since the plan was made. */
@@ -166,7 +181,7 @@ export async function settleRestore(
 
 async function takeSafety(
   session: StoreSession,
-  options: RestoreOptions & Pick<RestoreHooks, "onNew">,
+  options: RestoreOptions & Pick<RestoreHooks, "onFound">,
   alsoCapture: BytePath[],
 ): Promise<Snapshot> {
   const snapshot = await session.captureLocked({
@@ -177,7 +192,7 @@ async function takeSafety(
     share: true,
     temporary: options.temporary ?? false,
     timeBudgetMs: Number.POSITIVE_INFINITY,
-    ...(options.onNew && { onNew: options.onNew }),
+    ...(options.onFound && { onFound: options.onFound }),
     ...(options.signal && { signal: options.signal }),
     ...(options.exact === false && session.watcher === undefined ? { hints: alsoCapture } : {}),
     ...(options.safetyCheckpointId === undefined ? {} : { checkpointId: options.safetyCheckpointId }),

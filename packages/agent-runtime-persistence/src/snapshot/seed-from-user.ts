@@ -18,7 +18,7 @@ import {
   sizeOf,
   unusual,
 } from "./git-index.js"
-import { formatTree, objectId, type TreeEntry, treeMode } from "./git-objects.js"
+import { formatTree, objectId, sortTree, type TreeEntry, treeMode } from "./git-objects.js"
 import type { Git } from "./git-process.js"
 import type { IgnoreRules } from "./ignore-rules.js"
 import { visitNames } from "./index-names.js"
@@ -279,7 +279,7 @@ function buildTree(
       }
     }
     if (id !== undefined) return id
-    const data = formatTree(children)
+    const data = formatTree(sortTree(children))
     const built = objectId("tree", data)
     emit.set(built, data)
     return built

@@ -5,7 +5,7 @@
 import { join } from "node:path"
 import type { Clock, SkippedPath, Snapshot } from "@ku0/agent-runtime-core"
 import { toBytePath } from "./byte-path.js"
-import type { SnapshotNews } from "./capture.js"
+import type { FoundSnapshot } from "./capture.js"
 import { watchChanges } from "./change-hints.js"
 import { checkStore, repairStore, type StoreReport } from "./check-store.js"
 import { collectGarbage, consolidatePacks, hasManyPacks, ownObjects } from "./consolidate.js"
@@ -67,8 +67,8 @@ export interface CaptureOptions {
   /** For `captureIfChanged`: compare with this snapshot instead of the newest one. */
   readonly since?: string
   readonly timeBudgetMs?: number
-  /** Told as soon as a new snapshot is known to be needed, before it is on disk. Must not throw. */
-  readonly onNew?: (news: SnapshotNews) => void
+  /** Told what it is as soon as that is known, while the disk is at work. Must not throw. */
+  readonly onFound?: (found: FoundSnapshot) => void
   /** Stops it as long as files are read: nothing is kept, and the reason is thrown. */
   readonly signal?: AbortSignal
 }

@@ -8,6 +8,7 @@ import { type BytePath, nameOf, parentOf } from "./byte-path.js"
 import { replaceFile } from "./durable-file.js"
 import { fileVersion, listStale, type ScanContext } from "./find-changes.js"
 import { copyIndexFile } from "./fold-index.js"
+import { namesOf } from "./git-objects.js"
 import type { PackWriter } from "./pack-writer.js"
 import { canSeedFrom, findConverted, listFiltered, readSeed, type Seed, type SeedOptions } from "./seed-from-user.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
@@ -37,7 +38,7 @@ export function startSeeded(
   reader.tree(seed.tree).catch(() => {}) // the git that reads objects starts while the files are looked at
   for (const [id, data] of seed.newTrees) {
     pack.add(id, "tree", data)
-    reader.keepTree(id, data)
+    reader.keepTree(id, namesOf(data))
   }
   state.seed = seed.readEntries
   const copy = seed.isWhole ? copyIndexFile(store, seed.data) : undefined

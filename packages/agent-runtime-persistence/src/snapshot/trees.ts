@@ -1,6 +1,6 @@
 /** Trees as nested maps of names: change some paths, compare two, list one. Untouched folders are never read. */
 import { type BytePath, foldersAbove, joinPath, nameOf } from "./byte-path.js"
-import { emptyTree, formatTree, objectId, parseTree, type TreeEntry, treeMode } from "./git-objects.js"
+import { emptyTree, formatTree, objectId, sortTree, type TreeEntry, type TreeNames, treeMode } from "./git-objects.js"
 import type { ObjectReader } from "./object-reader.js"
 
 export interface FileEntry {
@@ -25,7 +25,7 @@ export async function editTree(
   reader: ObjectReader,
   base: string,
   changes: ReadonlyMap<BytePath, FileEntry | null>,
-  emit: (id: string, data: Buffer) => void,
+  emit: (id: string, data: Buffer, names: TreeNames) => void,
 ): Promise<string> {
   const root: Folder = { files: new Map(), folders: new Map() }
   for (const [path, entry] of changes) {
@@ -39,7 +39,7 @@ export async function editTree(
   }
   const id = await editFolder(reader, base, root, emit)
   if (id !== undefined) return id
-  emit(emptyTree, Buffer.alloc(0))
+  emit(emptyTree, Buffer.alloc(0), new Map())
   return emptyTree
 }
 
@@ -47,7 +47,7 @@ async function editFolder(
   reader: ObjectReader,
   base: string | undefined,
   folder: Folder,
-  emit: (id: string, data: Buffer) => void,
+  emit: (id: string, data: Buffer, names: TreeNames) => void,
 ): Promise<string | undefined> {
   const entries = new Map(base === undefined ? [] : await reader.tree(base))
   for (const [name, file] of folder.files) {
@@ -62,11 +62,13 @@ async function editFolder(
     else if (old?.mode === treeMode) entries.delete(name)
   }
   if (entries.size === 0) return undefined
-  const data = formatTree(entries.values())
+  const sorted = sortTree(entries.values())
+  const data = formatTree(sorted)
   const id = objectId("tree", data)
   if (id !== base) {
-    emit(id, data)
-    reader.keepTree(id, data)
+    const names = new Map(sorted.map((entry) => [entry.name, entry]))
+    emit(id, data, names)
+    reader.keepTree(id, names)
   }
   return id
 }
@@ -79,13 +81,10 @@ export async function compareTrees(
   reader: ObjectReader,
   before: string,
   after: string,
-  unwritten: ReadonlyMap<string, Buffer> = new Map(),
+  unwritten: ReadonlyMap<string, TreeNames> = new Map(),
 ): Promise<TreeChange[]> {
   const changes: TreeChange[] = []
-  const readTree = async (id: string) => {
-    const data = unwritten.get(id)
-    return data === undefined ? await reader.tree(id) : new Map(parseTree(data).map((entry) => [entry.name, entry]))
-  }
+  const readTree = async (id: string) => unwritten.get(id) ?? (await reader.tree(id))
   await compareFolders(readTree, before, after, "", changes)
   return changes
 }

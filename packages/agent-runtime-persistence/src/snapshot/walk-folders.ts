@@ -74,12 +74,13 @@ export async function walkFolders(start: readonly BytePath[], options: WalkOptio
   const unreadable: BytePath[] = []
   const leftovers: BytePath[] = []
   const hiddenRules: BytePath[] = []
-  const open = start.filter((path) => !["", ...foldersAbove(path)].some((above) => isEndless(options.files, above)))
+  const above = createFolderRules(options.files)
+  const open = start.filter((path) => !["", ...foldersAbove(path)].some(above.isEndless))
   let level: Step[] = open.map((path) => ({
     path,
     included: table.entries.get(path)?.onlyIncluded ? "asked" : "no",
     suspects: ["", ...foldersAbove(path)].reduce(
-      (filter, folder) => (folder === path ? filter : eitherFilter(filter, readFilter(options.files, folder))),
+      (filter, folder) => (folder === path ? filter : eitherFilter(filter, above.readFilter(folder))),
       rules.outsideNames,
     ),
   }))
@@ -170,6 +171,21 @@ export async function walkFolders(start: readonly BytePath[], options: WalkOptio
 
 const mostAnswers = 5_000
 const pathOfKey = (key: string): BytePath => (key.startsWith("/") ? key.slice(1) : key)
+
+/** The rules of the folders above those that are read: many of these lie in the same ones. */
+function createFolderRules(files: WorkspaceFiles) {
+  const endless = new Map<BytePath, boolean>()
+  const filters = new Map<BytePath, NameFilter>()
+  const remember = <Value>(known: Map<BytePath, Value>, folder: BytePath, find: () => Value): Value => {
+    const value = known.get(folder) ?? find()
+    known.set(folder, value)
+    return value
+  }
+  return {
+    isEndless: (folder: BytePath) => remember(endless, folder, () => isEndless(files, folder)),
+    readFilter: (folder: BytePath) => remember(filters, folder, () => readFilter(files, folder)),
+  }
+}
 
 /** What the folder's own .gitignore may match. Git reads no link there; whatever else it is, git is asked. */
 function readFilter(files: WorkspaceFiles, folder: BytePath): NameFilter {

@@ -90,7 +90,7 @@ async function restoreFiles(
       id: intent.id,
       message: `before-restore: ${intent.id}`,
       safetyCheckpointId: intent.safetyCheckpointId,
-      onNew: git.start,
+      onFound: git.start,
       ...(options.signal && { signal: options.signal }),
       onPrepared: async (prepared) => {
         options.signal?.throwIfAborted()
