@@ -111,6 +111,7 @@ export async function capture(
     if (scanned.kind === "stopped") current.skipped.set(".", "time-budget")
     step("capture:trees")
     const newTrees = new Map<string, TreeNames>()
+    reader.hold(newTrees)
     const tree = await editTree(reader, current.lastTree, hashed.changes, (id, data, names) => {
       pack.add(id, "tree", data)
       if (before !== undefined) newTrees.set(id, names)
@@ -127,7 +128,7 @@ export async function capture(
       return null
     }
     const shared = request.share === true && isSame(before, held) ? before : undefined
-    const changes = before === undefined ? [] : await compareTrees(reader, before.tree, tree, newTrees)
+    const changes = before === undefined ? [] : await compareTrees(reader, before.tree, tree)
     const createdAt = shared?.createdAt ?? environment.clock.now()
     const facts = {
       ...{ message: request.message, base, emptyFolders, privateMarks, skipped, createdAt },
@@ -187,6 +188,8 @@ export async function capture(
     reader.forgetKept()
     for (const ref of prepared) ref.abandon()
     throw explainFailure(error)
+  } finally {
+    reader.hold(new Map())
   }
 }
 

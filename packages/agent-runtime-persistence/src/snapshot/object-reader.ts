@@ -31,6 +31,8 @@ export interface ObjectReader {
   isOwned(id: string): boolean
   /** Remembers a tree that was just written. */
   keepTree(id: string, names: TreeNames): void
+  /** Trees that are on no disk yet: they can be read here until other ones are given. */
+  hold(unwritten: ReadonlyMap<string, TreeNames>): void
   /** Remembers a copy of an object that is about to be written, for a while, and if it is small. */
   keep(id: string, type: ObjectType, data: Buffer): void
   /** What was about to be written was not, or must be seen on disk. */
@@ -59,6 +61,7 @@ export function createObjectReader(git: Git, packFolder: string): ObjectReader {
   let readHere = 0
   const trees = new Map<string, TreeNames>()
   const reading = new Map<string, Promise<TreeNames>>()
+  let unwritten: ReadonlyMap<string, TreeNames> = new Map()
   let names = 0
   let commit: { readonly id: string; readonly data: Buffer } | undefined
   let current: BatchProcess | undefined
@@ -163,10 +166,13 @@ export function createObjectReader(git: Git, packFolder: string): ObjectReader {
       return parseSizes(stdout, input.length / lineLength)
     },
     async tree(id) {
-      return trees.get(id) ?? (await readTree(id))
+      return trees.get(id) ?? unwritten.get(id) ?? (await readTree(id))
     },
     isOwned: (id) => packs.find(id) !== undefined,
     keepTree,
+    hold(held) {
+      unwritten = held
+    },
     keep,
     forgetKept,
     refill() {

@@ -36,6 +36,15 @@ export function removeJournal(store: string, id: string, held?: HeldFiles): void
   syncFolder(folder)
 }
 
+/** For whoever has it on record that the restore is done, so that nobody goes by the note any more: the disk need not be waited for. */
+export function dropJournal(store: string, id: string, held: HeldFiles): void {
+  const folder = join(store, "restores")
+  const file = join(folder, `${id}.json`)
+  held.hold(file)
+  removeFile(file)
+  syncAll([folder]).catch(() => {}) // a note that comes back is one more thing for the doctor to clear away
+}
+
 /**
  * Restores that were started and neither finished nor taken back, oldest first. A note that is not whole never became
  * durable, so nothing was changed under it.

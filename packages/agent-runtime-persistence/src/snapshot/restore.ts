@@ -10,7 +10,7 @@ import { permissionsOf } from "./file-stat.js"
 import { createHeldFiles, type HeldFiles } from "./held-files.js"
 import { isPrivateMode } from "./private-files.js"
 import { type AppliedRestore, applyRestoreWork, type RestoreWatch, removeStaging } from "./restore-apply.js"
-import { type RestoreJournal, removeJournal, stagingName, writeJournal } from "./restore-journal.js"
+import { dropJournal, type RestoreJournal, removeJournal, stagingName, writeJournal } from "./restore-journal.js"
 import { type PlanOptions, planRestoreWork, type RestoreWork } from "./restore-plan.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import { findCommit, type StoreSession } from "./store-session.js"
@@ -61,12 +61,7 @@ export async function prepareRestore(
 ): Promise<PreparedRestore> {
   const { environment } = session
   const target = await findCommit(environment, commit)
-  const makePlan = async (safety: string) => {
-    environment.reader.refill()
-    const plan = await planRestoreWork(environment, { ...options, target, safety })
-    await verifyObjects(environment, plan)
-    return plan
-  }
+  const makePlan = (safety: string) => planRestoreWork(environment, { ...options, target, safety })
   const prepare = async (exact: boolean | undefined, alsoCapture: BytePath[]) => {
     const early: { plan?: Promise<RestoreWork> } = {}
     const onFound = (found: FoundSnapshot) => {
@@ -81,13 +76,16 @@ export async function prepareRestore(
     )
     return { safety, plan: await (early.plan ?? makePlan(safety.commit)) }
   }
-  const prepared = await prepare(options.exact, [])
+  let prepared = await prepare(options.exact, [])
   // Files that are there, but that a rule keeps out of snapshots, must be held too before they are overwritten.
   const strangers = prepared.plan.writes.filter(
     ({ path, before }) => before === undefined && isThere(environment, path),
   )
   const unheld = [...strangers, ...listUnknown(environment, prepared.plan)].map(({ path }) => path)
-  return unheld.length > 0 ? await prepare(false, unheld) : prepared
+  if (unheld.length > 0) prepared = await prepare(false, unheld)
+  environment.reader.refill()
+  await verifyObjects(environment, prepared.plan)
+  return prepared
 }
 
 /** Writes the files of a plan. The caller holds the lock, and has held it since the plan was made. */
@@ -146,7 +144,8 @@ async function closeNote(
   held: HeldFiles,
 ) {
   await hooks.onApplied?.(outcome)
-  removeJournal(environment.store, id, held)
+  const remove = hooks.onApplied === undefined ? removeJournal : dropJournal
+  remove(environment.store, id, held)
   return outcome
 }
 

@@ -73,19 +73,10 @@ async function editFolder(
   return id
 }
 
-/**
- * Paths that differ between two trees, in byte order of the walk. Equal folders are not read. `unwritten` are trees that
- * are not on disk yet.
- */
-export async function compareTrees(
-  reader: ObjectReader,
-  before: string,
-  after: string,
-  unwritten: ReadonlyMap<string, TreeNames> = new Map(),
-): Promise<TreeChange[]> {
+/** Paths that differ between two trees, in byte order of the walk. Equal folders are not read. */
+export async function compareTrees(reader: ObjectReader, before: string, after: string): Promise<TreeChange[]> {
   const changes: TreeChange[] = []
-  const readTree = async (id: string) => unwritten.get(id) ?? (await reader.tree(id))
-  await compareFolders(readTree, before, after, "", changes)
+  await compareFolders(reader.tree, before, after, "", changes)
   return changes
 }
 
