@@ -63,18 +63,17 @@ export async function prepareRestore(
   const target = await findCommit(environment, commit)
   const makePlan = (safety: string) => planRestoreWork(environment, { ...options, target, safety })
   const prepare = async (exact: boolean | undefined, alsoCapture: BytePath[]) => {
-    const early: { plan?: Promise<RestoreWork> } = {}
+    const early: { plan?: Promise<RestoreWork | undefined> } = {}
     const onFound = (found: FoundSnapshot) => {
       options.onFound?.(found)
-      early.plan = makePlan(found.commit)
-      early.plan.catch(() => {}) // awaited when the snapshot is there, if it ever is
+      early.plan = makePlan(found.commit).catch(() => undefined) // made again when all of it is on disk
     }
     const safety = await takeSafety(
       session,
       { ...options, ...(exact !== undefined && { exact }), onFound },
       alsoCapture,
     )
-    return { safety, plan: await (early.plan ?? makePlan(safety.commit)) }
+    return { safety, plan: (await early.plan) ?? (await makePlan(safety.commit)) }
   }
   let prepared = await prepare(options.exact, [])
   // Files that are there, but that a rule keeps out of snapshots, must be held too before they are overwritten.
