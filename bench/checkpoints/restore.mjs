@@ -48,6 +48,7 @@ async function measure(keepup, context, { k, fileCount, rounds }) {
   const contestants = Object.entries(members).map(([name, member]) => [name, () => member.goBack()])
   const { rows, samples, load } = await interleave(Object.fromEntries(contestants), {
     rounds,
+    took: (name) => members[name].took?.(),
     async before(name) {
       await members[name].change(k)
       flush(folder)
@@ -103,6 +104,7 @@ async function startGit(context, fileCount) {
       await member.choose(tree.files())
     },
     goBack: member.goBack,
+    took: member.took,
     close: member.close,
   }
 }

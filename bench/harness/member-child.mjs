@@ -11,7 +11,9 @@ let last = Promise.resolve()
 process.on("message", (request) => {
   last = last.then(async () => {
     try {
-      process.send({ value: await answer(request) })
+      const start = performance.now()
+      const value = await answer(request)
+      process.send({ value, ms: performance.now() - start })
     } catch (error) {
       process.send({ error: error.stack ?? String(error) })
     }

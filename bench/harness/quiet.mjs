@@ -1,6 +1,9 @@
 /** Waits for a quiet moment on a shared machine: untimed, before everybody's turn alike. */
+import { closeSync, openSync, unlinkSync } from "node:fs"
 import { cpus } from "node:os"
+import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
+import { median } from "./stats.mjs"
 
 let patienceMs = 0
 let waited = 0
@@ -22,6 +25,31 @@ export async function waitForQuiet() {
     await wait(100)
   }
   if (patienceMs > 0) gaveUp++
+}
+
+let usualMs
+
+/**
+ * Waits until the disk makes files as fast as at the first call, for five minutes at most. After many were deleted, ext4 looks
+ * at every inode that became free before it takes another one: making a file takes ten times as long, and whoever comes next
+ * would pay for it.
+ */
+export async function waitForDisk(folder) {
+  usualMs ??= makeFiles(folder)
+  const end = performance.now() + 300_000
+  while (performance.now() < end && makeFiles(folder) > 2 * usualMs) await wait(5_000)
+}
+
+function makeFiles(folder) {
+  const path = join(folder, "probe")
+  const times = Array.from({ length: 25 }, () => {
+    const start = performance.now()
+    closeSync(openSync(path, "wx"))
+    const took = performance.now() - start
+    unlinkSync(path)
+    return took
+  })
+  return median(times)
 }
 
 /** What waiting came to, for the record. */

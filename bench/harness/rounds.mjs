@@ -7,8 +7,9 @@ import { summarise } from "./stats.mjs"
  * @param {Record<string, (round: number) => unknown>} contestants what to time, by name
  * @param {{rounds: number, warmup?: number, before?: (name: string, round: number) => unknown,
  *          after?: (name: string, round: number, result: unknown) => unknown, beforeRound?: (round: number) => unknown,
- *          quietEvery?: number, budgetMs?: Record<string, number>, warmupMs?: number}} options `before` and `after` are not timed; a
- *          contestant that has used up its budget of milliseconds sits out the rest, and one that has warmed up for `warmupMs` the
+ *          took?: (name: string) => number | undefined,
+ *          quietEvery?: number, budgetMs?: Record<string, number>, warmupMs?: number}} options `before` and `after` are not timed;
+ *          `took` tells how long it was for who works in a process of its own; a contestant that has used up its budget of milliseconds sits out the rest, and one that has warmed up for `warmupMs` the
  *          rounds of that, but for the last: who takes long has no use for many of them
  */
 export async function interleave(contestants, options) {
@@ -30,7 +31,7 @@ export async function interleave(contestants, options) {
         await waitForQuiet()
       const start = performance.now()
       const result = await contestants[name](round)
-      const took = performance.now() - start
+      const took = options.took?.(name) ?? performance.now() - start
       await options.after?.(name, round, result)
       if (round < 0) {
         warmed[name] += took

@@ -23,6 +23,7 @@ export async function first(context, tree) {
     rounds: context.quick ? 3 : 9,
     warmup: 0,
     budgetMs: Object.fromEntries(slow),
+    took: () => live.instance.took(),
     before: async (name) => {
       const strategy = members.find((member) => member.name === name)
       const folder = context.scratch.folder(`first-${members.indexOf(strategy)}`)

@@ -27,6 +27,7 @@ export async function incremental(context, tree) {
     const { rows, load } = await interleave(contestants, {
       rounds: context.quick ? 3 : rounds[k],
       ...warmup,
+      took: (name) => (members.find((member) => member.name === name)?.instance ?? floors).took(),
       beforeRound: async () => {
         changed = tree.workspace.edit(k)
         // The watcher's news come a moment later than the edit, as they do in life; nobody is timed meanwhile.

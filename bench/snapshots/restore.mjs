@@ -20,6 +20,7 @@ export async function restore(context, tree) {
     )
     const { rows, load } = await interleave(contestants, {
       rounds: context.quick ? 2 : 5,
+      took: (name) => members.get(name).took(),
       // Who takes more than a second each time has shown it after two turns.
       budgetMs: Object.fromEntries([...members.keys()].map((name) => [name, 2000])),
       before: async (name) => {

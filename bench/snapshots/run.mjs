@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process"
 import { existsSync, rmSync } from "node:fs"
 import { basename, join } from "node:path"
+import { waitForDisk } from "../harness/quiet.mjs"
 import { progress, writeText } from "../harness/report.mjs"
 import { first } from "./first.mjs"
 import { makeRepository } from "./git.mjs"
@@ -42,6 +43,7 @@ export async function run(context) {
     if (wanted.length === 0) continue
     const tree = await prepare(context, step)
     for (const part of wanted) {
+      await waitForDisk(context.scratch.root)
       const value = await parts[part](context, tree)
       all[part] = { ...all[part], [tree.key]: value }
       context.keep("snapshots", part, all[part])
