@@ -42,34 +42,42 @@ it("reads every object as git does, in packs of single snapshots and in packs wi
   for (const isRepacked of [false, true]) {
     if (isRepacked) git(directory, "repack", "-adfq", "--depth=50", "--window=50")
     const reader = createPackReader(join(directory, "objects/pack"))
+    const sparing = createPackReader(join(directory, "objects/pack"), 0)
     const objects = listObjects(directory)
     expect(objects.length).toBeGreaterThan(40)
     for (const [id, type] of objects) {
       const found = reader.find(id)
       expect(found?.type).toBe(type)
       expect(found?.data.equals(git(directory, "cat-file", type, id))).toBe(true)
+      expect(sparing.find(id)).toEqual(found)
     }
   }
   const kinds = git(directory, "cat-file", "--batch-all-objects", "--batch-check=%(deltabase)").toString()
   expect(kinds.split("\n").some((base) => /[1-9a-f]/.test(base))).toBe(true)
 })
 
-it("finds packs that come later, and says nothing of what is not there, damaged or gone", async () => {
-  const directory = await fillStore()
-  const packFolder = join(directory, "objects/pack")
-  const reader = createPackReader(packFolder)
-  expect(reader.find("0123456789012345678901234567890123456789")).toBeUndefined()
-  work.write("later.txt", "later")
-  const store = await work.open()
-  const { commit } = await store.capture({ message: "later", checkpointId: "later" })
-  expect(reader.find(commit)?.type).toBe("commit")
-  await store.close()
-  for (const name of readdirSync(packFolder)) if (name.endsWith(".pack")) truncateSync(join(packFolder, name), 20)
-  for (const [id] of objectsOf(packFolder)) expect(reader.find(id)).toBeUndefined()
-  for (const name of readdirSync(packFolder)) if (name.endsWith(".idx")) writeFileSync(join(packFolder, name), "no")
-  reader.renew()
-  expect(reader.find(commit)).toBeUndefined()
-})
+it.each([
+  ["kept in memory", 1 << 20],
+  ["read where they are needed", 0],
+])(
+  "finds packs that come later, and says nothing of what is not there, damaged or gone (indexes %s)",
+  async (_, whole) => {
+    const directory = await fillStore()
+    const packFolder = join(directory, "objects/pack")
+    const reader = createPackReader(packFolder, whole)
+    expect(reader.find("0123456789012345678901234567890123456789")).toBeUndefined()
+    work.write("later.txt", "later")
+    const store = await work.open()
+    const { commit } = await store.capture({ message: "later", checkpointId: "later" })
+    expect(reader.find(commit)?.type).toBe("commit")
+    await store.close()
+    for (const name of readdirSync(packFolder)) if (name.endsWith(".pack")) truncateSync(join(packFolder, name), 20)
+    for (const [id] of objectsOf(packFolder)) expect(reader.find(id)).toBeUndefined()
+    for (const name of readdirSync(packFolder)) if (name.endsWith(".idx")) writeFileSync(join(packFolder, name), "no")
+    reader.renew()
+    expect(reader.find(commit)).toBeUndefined()
+  },
+)
 
 /** Ids by the indexes alone, for packs git would refuse. */
 function objectsOf(packFolder: string): [string][] {

@@ -17,6 +17,8 @@ export interface PackReader {
 
 interface Pack {
   readonly file: string
+  readonly indexFile: string
+  /** All of the index, or of a large one only its head: the rest is read where it is needed. */
   readonly index: Buffer
   readonly count: number
 }
@@ -28,11 +30,12 @@ interface RawObject {
 
 /** Larger ones are left to git, which does not hold up this process. */
 const largestObject = 1 << 20
-const largestIndex = 1 << 20
+const largestBucket = 1 << 20
 const longestChain = 60
 const types: readonly (ObjectType | undefined)[] = [undefined, "commit", "tree", "blob"]
 
-export function createPackReader(packFolder: string): PackReader {
+/** Indexes of at most `wholeIndex` bytes are kept in memory as a whole. */
+export function createPackReader(packFolder: string, wholeIndex = 1 << 20): PackReader {
   let packs: Map<string, Pack> | undefined
 
   /** The packs there are now; those known before are not read again. */
@@ -41,7 +44,7 @@ export function createPackReader(packFolder: string): PackReader {
     packs = new Map()
     for (const name of readdirSync(packFolder)) {
       if (!/^pack-[0-9a-f]{40}\.idx$/.test(name)) continue
-      const pack = known?.get(name) ?? openPack(join(packFolder, name))
+      const pack = known?.get(name) ?? openPack(join(packFolder, name), wholeIndex)
       if (pack !== undefined) packs.set(name, pack)
     }
     return packs
@@ -85,33 +88,52 @@ export function createPackReader(packFolder: string): PackReader {
   }
 }
 
-/** Version 2 of the index, if it is small: its ids, sorted, and where each object starts. */
-function openPack(indexFile: string): Pack | undefined {
-  if (statSync(indexFile).size > largestIndex) return undefined
-  const index = readFileSync(indexFile)
-  if (index.length < 1072 || index.readUInt32BE(0) !== 0xff744f63 || index.readUInt32BE(4) !== 2) return undefined
+/** Where in an index its sorted ids start, behind the numbers of those up to each first byte. */
+const headLength = 8 + 1024
+
+/** Version 2 of the index: its ids, sorted, and where each object starts. */
+function openPack(indexFile: string, wholeIndex: number): Pack | undefined {
+  const { size } = statSync(indexFile)
+  const index = size > wholeIndex ? readPart(indexFile, 0, headLength) : readFileSync(indexFile)
+  if (size < 1072 || index.readUInt32BE(0) !== 0xff744f63 || index.readUInt32BE(4) !== 2) return undefined
   const count = index.readUInt32BE(8 + 255 * 4)
-  return { file: `${indexFile.slice(0, -4)}.pack`, index, count }
+  return { file: `${indexFile.slice(0, -4)}.pack`, indexFile, index, count }
 }
 
-function findOffset({ index, count }: Pack, id: string): number | undefined {
+function findOffset(pack: Pack, id: string): number | undefined {
+  const { index, count } = pack
   const wanted = Buffer.from(id, "hex")
   const first = wanted[0] as number
-  let low = first === 0 ? 0 : index.readUInt32BE(8 + (first - 1) * 4)
-  let high = index.readUInt32BE(8 + first * 4)
-  const names = 8 + 1024
+  const start = first === 0 ? 0 : index.readUInt32BE(8 + (first - 1) * 4)
+  let low = 0
+  let high = index.readUInt32BE(8 + first * 4) - start
+  if (high * 20 > largestBucket) return undefined
+  const ids = readIndex(pack, headLength + start * 20, high * 20)
   while (low < high) {
     const middle = (low + high) >> 1
-    const at = names + middle * 20
-    const order = wanted.compare(index, at, at + 20)
+    const order = wanted.compare(ids, middle * 20, middle * 20 + 20)
     if (order === 0) {
-      const offset = index.readUInt32BE(names + count * 24 + middle * 4)
+      const offset = readIndex(pack, headLength + count * 24 + (start + middle) * 4, 4).readUInt32BE()
       return offset < 0x80000000 ? offset : undefined
     }
     if (order < 0) high = middle
     else low = middle + 1
   }
   return undefined
+}
+
+function readIndex({ index, indexFile }: Pack, at: number, length: number): Buffer {
+  return index.length > headLength ? index.subarray(at, at + length) : readPart(indexFile, at, length)
+}
+
+function readPart(file: string, at: number, length: number): Buffer {
+  const part = Buffer.allocUnsafe(length)
+  const descriptor = openSync(file, "r")
+  try {
+    return part.subarray(0, readSync(descriptor, part, 0, length, at))
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 /** The bytes of one object as the pack has them, and for a difference what it is one from: an offset or an id. */
