@@ -5,7 +5,10 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { afterAll, beforeAll, expect, it } from "vitest"
+import { afterAll, beforeAll, expect, it, vi } from "vitest"
+import { buildOnce } from "./real-keepup.js"
+
+vi.setConfig({ testTimeout: 1_800_000 }) // what is installed may come from far away
 
 const app = fileURLToPath(new URL("..", import.meta.url))
 const root = realpathSync(mkdtempSync(join(tmpdir(), "keepup-install-")))
@@ -14,12 +17,16 @@ let tarball: string
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 function run(command: string, args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
-  const result = spawnSync(command, args, { encoding: "utf8", timeout: 240_000, ...options })
+  const result = spawnSync(command, args, { encoding: "utf8", timeout: 600_000, ...options })
   return { code: result.status, out: result.stdout, err: `${result.error ?? ""}${result.stderr}` }
 }
 
-beforeAll(() => {
-  const packed = run("pnpm", ["pack", "--pack-destination", root], { cwd: app })
+beforeAll(async () => {
+  // what pack would do first is done already: other tests run the program meanwhile, so nobody writes it again
+  const { scripts } = JSON.parse(readFileSync(join(app, "package.json"), "utf8"))
+  expect(scripts.prepack).toMatch(/build\.mjs keepup --bundle$/)
+  await buildOnce()
+  const packed = run("pnpm", ["--config.ignore-scripts=true", "pack", "--pack-destination", root], { cwd: app })
   expect(packed.code, packed.out + packed.err).toBe(0)
   tarball = join(root, readdirSync(root).find((name) => name.endsWith(".tgz")) as string)
 })

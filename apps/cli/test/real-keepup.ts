@@ -6,8 +6,8 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from "node:fs"
 import { tmpdir } from "node:os"
@@ -20,22 +20,27 @@ const builder = fileURLToPath(new URL("../../../scripts/build.mjs", import.meta.
 
 /** The first test file of a run builds; the others wait for it. */
 export async function buildOnce(): Promise<void> {
-  const mark = join(tmpdir(), `keepup-cli-build-${process.ppid}`)
-  // a mark of an earlier run whose process had the same number says nothing about this one
-  if (existsSync(mark) && Date.now() - statSync(mark).mtimeMs > 300_000) rmSync(mark, { recursive: true, force: true })
+  const run = process.env["KEEPUP_TEST_RUN"]
+  if (run === undefined) throw new Error("KEEPUP_TEST_RUN is not set: the configurations of vitest do that.")
+  const mark = join(tmpdir(), `keepup-cli-build-${run}`)
+  const done = join(mark, "done")
   try {
     mkdirSync(mark)
   } catch {
-    const end = Date.now() + 50_000
-    while (!existsSync(join(mark, "done"))) {
-      if (Date.now() > end) throw new Error(`nobody finished the build: remove ${mark}`)
+    const end = Date.now() + 240_000
+    while (!existsSync(done)) {
+      if (Date.now() > end) throw new Error(`nobody finished the build: ${mark}`)
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
+    const problem = readFileSync(done, "utf8")
+    if (problem !== "") throw new Error(problem)
     return
   }
   const built = spawnSync(process.execPath, [builder, "keepup", "--bundle"], { encoding: "utf8" })
-  if (built.status !== 0) throw new Error(`The program can't be built: ${built.stdout}${built.stderr}`)
-  writeFileSync(join(mark, "done"), "")
+  const problem = built.status === 0 ? "" : `The program can't be built: ${built.stdout}${built.stderr}`
+  writeFileSync(join(mark, "part"), problem)
+  renameSync(join(mark, "part"), done)
+  if (problem !== "") throw new Error(problem)
 }
 
 export interface Result {

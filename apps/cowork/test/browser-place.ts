@@ -6,8 +6,8 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from "node:fs"
 import { tmpdir } from "node:os"
@@ -21,18 +21,27 @@ const builder = fileURLToPath(new URL("../../../scripts/build.mjs", import.meta.
 
 /** The first test file of a run that needs the program builds it, in whichever package; the others wait for it. */
 export async function buildOnce(): Promise<void> {
-  const mark = join(tmpdir(), `keepup-cli-build-${process.ppid}`)
-  if (existsSync(mark) && Date.now() - statSync(mark).mtimeMs > 300_000) rmSync(mark, { recursive: true, force: true })
+  const run = process.env["KEEPUP_TEST_RUN"]
+  if (run === undefined) throw new Error("KEEPUP_TEST_RUN is not set: the configurations of vitest do that.")
+  const mark = join(tmpdir(), `keepup-cli-build-${run}`)
+  const done = join(mark, "done")
   try {
     mkdirSync(mark)
   } catch {
-    await until(() => existsSync(join(mark, "done")), `nobody finished the build: remove ${mark}`)
+    await until(() => existsSync(done), `nobody finished the build: ${mark}`)
+    const problem = readFileSync(done, "utf8")
+    if (problem !== "") throw new Error(problem)
     return
   }
   const built = spawnSync(process.execPath, [builder, "keepup", "--bundle"], { encoding: "utf8" })
-  if (built.status !== 0) throw new Error(`The program can't be built: ${built.stdout}${built.stderr}`)
-  writeFileSync(join(mark, "done"), "")
+  const problem = built.status === 0 ? "" : `The program can't be built: ${built.stdout}${built.stderr}`
+  writeFileSync(join(mark, "part"), problem)
+  renameSync(join(mark, "part"), done)
+  if (problem !== "") throw new Error(problem)
 }
+
+/** How long anything in the browser may take: far beyond what it takes, also on a machine with other work. */
+export const patienceMs = 120_000
 
 const usualPlaces = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
 
@@ -45,7 +54,7 @@ export async function openBrowser(): Promise<Browser> {
       `There is no browser at ${places.join(", ")}: install one (apt-get install chromium) or set CHROMIUM.`,
     )
   }
-  return chromium.launch({ executablePath, args: ["--no-sandbox"] })
+  return chromium.launch({ executablePath, args: ["--no-sandbox"], timeout: patienceMs })
 }
 
 export interface RunningServer {
@@ -141,7 +150,7 @@ async function end(child: ChildProcess): Promise<void> {
 
 /** Looks again until it is so. */
 export async function until(isSo: () => boolean | Promise<boolean>, problem: string): Promise<void> {
-  const late = Date.now() + 120_000
+  const late = Date.now() + 240_000
   while (!(await isSo())) {
     if (Date.now() > late) throw new Error(problem)
     await new Promise((resolve) => setTimeout(resolve, 20))
