@@ -29,14 +29,24 @@ function picture(): string {
   return stdout
 }
 
+interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
 /** Starts keepup, sends signals when `isDue` says so, and returns how it ended. It stands still while we look. */
-async function interrupt(words: readonly string[], isDue: () => boolean, signals: readonly NodeJS.Signals[]) {
+async function interrupt(
+  words: readonly string[],
+  isDue: () => boolean,
+  signals: readonly NodeJS.Signals[],
+): Promise<Ended> {
   const child = place.start(...words)
   const said = { out: "", err: "" }
   child.stdout?.on("data", (chunk) => (said.out += chunk))
   child.stderr?.on("data", (chunk) => (said.err += chunk))
   const ended = once(child, "close")
-  while (child.exitCode === null) {
+  while (child.exitCode === null && child.signalCode === null) {
     child.kill("SIGSTOP")
     if (isDue()) break
     child.kill("SIGCONT")
@@ -51,6 +61,15 @@ async function interrupt(words: readonly string[], isDue: () => boolean, signals
   return { code, ...said }
 }
 
+/** A signal that came too late, on a busy machine, finds the work done: then once more, from where it began. */
+async function inTime(once: () => Promise<Ended>, isTooLate: (ended: Ended) => boolean, again: () => void) {
+  for (let attempt = 1; ; attempt++) {
+    const ended = await once()
+    if (attempt === 20 || !isTooLate(ended)) return ended
+    again()
+  }
+}
+
 const stateOf = () => join(place.root, "home/.local/state/keepup")
 
 function hasPack(): boolean {
@@ -60,15 +79,15 @@ function hasPack(): boolean {
 
 it("stops a first checkpoint: there is none, nothing is left of it, and the next one is whole", async () => {
   const isReading = () => existsSync(join(stateOf(), "keepup.db")) && hasPack()
-  let stopped: Awaited<ReturnType<typeof interrupt>> | undefined
-  // a signal that came too late, on a busy machine, finds a whole checkpoint: then once more
-  for (let attempt = 0; attempt < 5 && stopped?.out !== ""; attempt++) {
-    place.remove()
-    place = openPlace()
-    writeMany(8_000)
-    stopped = await interrupt(["checkpoint", "create"], isReading, ["SIGINT"])
-    if (stopped.out !== "") expect(place.ask("checkpoint", "list").checkpoints).toHaveLength(1)
-  }
+  writeMany(8_000)
+  const stopped = await inTime(
+    () => interrupt(["checkpoint", "create"], isReading, ["SIGINT"]),
+    ({ out }) => out !== "",
+    () => {
+      expect(place.ask("checkpoint", "list").checkpoints).toHaveLength(1)
+      rmSync(stateOf(), { recursive: true })
+    },
+  )
   expect(stopped).toEqual({
     code: 130,
     out: "",
@@ -88,7 +107,15 @@ it("stops a restore before a file is touched, or finishes it; both can be seen a
   const before = picture()
   const isStaging = () => readdirSync(place.workspace).some((name) => name.startsWith(".keepup-"))
   const restore = ["checkpoint", "restore", "1", "--yes"]
-  const stopped = await interrupt(restore, isStaging, ["SIGINT"])
+  const undo = () => {
+    expect(place.run("checkpoint", "undo").code).toBe(0)
+    expect(picture()).toBe(before)
+  }
+  const stopped = await inTime(
+    () => interrupt(restore, isStaging, ["SIGINT"]),
+    ({ out }) => out !== "",
+    undo,
+  )
   expect(stopped).toMatchObject({ code: 130, out: "" })
   expect(stopped.err).toMatch(
     /^The restore is not left half done.*\ncancelled: Stopped before any file was changed\.\n$/,
@@ -96,15 +123,15 @@ it("stops a restore before a file is touched, or finishes it; both can be seen a
   expect(picture()).toBe(before)
 
   const isTouched = () => !existsSync(join(place.workspace, "other.txt"))
-  const finished = await interrupt(restore, isTouched, ["SIGTERM"])
+  const isAfterAll = ({ err }: Ended) => !err.includes("The restore is not left half done.")
+  const finished = await inTime(() => interrupt(restore, isTouched, ["SIGTERM"]), isAfterAll, undo)
   expect(finished.code).toBe(130)
   expect(finished.out).toContain("Restored #1 manual: 6,000 files written, 1 file deleted.")
   expect(finished.err).toContain("It was finished before the signal could stop it.")
   expect(picture()).toBe(whole)
-  expect(place.run("checkpoint", "undo").code).toBe(0)
-  expect(picture()).toBe(before)
+  undo()
 
-  const twice = await interrupt(restore, isTouched, ["SIGINT", "SIGINT"])
+  const twice = await inTime(() => interrupt(restore, isTouched, ["SIGINT", "SIGINT"]), isAfterAll, undo)
   expect(twice.code).toBe(130)
   const next = place.run("session", "list")
   expect(next.code).toBe(0)
@@ -121,7 +148,11 @@ it("stops an export: there is no file, also none of its own, and one that was th
     const file = join(place.root, `out.${format}`)
     const isWriting = () => readdirSync(place.root).some((name) => name.endsWith(".tmp"))
     const words = ["session", "export", "latest", file, "--format", format]
-    const stopped = await interrupt(words, isWriting, ["SIGINT"])
+    const stopped = await inTime(
+      () => interrupt(words, isWriting, ["SIGINT"]),
+      () => existsSync(file),
+      () => rmSync(file),
+    )
     expect(stopped).toMatchObject({ code: 130, out: "", err: expect.stringMatching(/^cancelled: Stopped; .* was not/) })
     expect(readdirSync(place.root).filter((name) => name.startsWith("out.") || name.endsWith(".tmp"))).toEqual([])
   }
