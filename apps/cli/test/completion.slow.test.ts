@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => place.remove())
 
 function runShell(shell: string, args: readonly string[], input = ""): string {
-  const options = { cwd: place.workspace, env: environment, encoding: "utf8" as const, input, timeout: 60_000 }
+  const options = { cwd: place.workspace, env: environment, encoding: "utf8" as const, input, timeout: 240_000 }
   const { error, status, stdout, stderr } = spawnSync(shell, args, options)
   if ((error as NodeJS.ErrnoException | undefined)?.code === "ENOENT") {
     throw new Error(`There is no ${shell} here. Install it: completion is proven in the shell itself.`)
@@ -53,7 +53,7 @@ async function typeInto(shell: string, args: readonly string[], settings: readon
   })
   const waitFor = async (pattern: RegExp) => {
     await vi
-      .waitUntil(() => pattern.test(seen), { timeout: 30_000 })
+      .waitUntil(() => pattern.test(seen), { timeout: 120_000 })
       .catch(() => {
         throw new Error(`${pattern} was not seen in ${JSON.stringify(seen)}`)
       })

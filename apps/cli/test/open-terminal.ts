@@ -7,11 +7,11 @@ export interface Terminal {
   type(keys: string): void
   /** A line and Enter. */
   enter(line: string): void
-  /** Resolves when the text was drawn since the last time something was waited for. */
+  /** Resolves when the text was drawn since the last key: in whichever order and how many pieces things are drawn. */
   sees(text: string | RegExp): Promise<string>
-  /** Everything since the last wait, without colours and movements. */
+  /** Everything since the last key, without colours and movements. */
   screen(): string
-  /** The same with them. */
+  /** Everything, with them. */
   raw(): string
   resize(columns: number, rows: number): void
   kill(signal: string): void
@@ -24,7 +24,7 @@ export interface OpenTerminalOptions {
   readonly environment?: Readonly<Record<string, string>>
 }
 
-const patienceMs = 60_000
+const patienceMs = 120_000
 
 export function openTerminal(place: Place, words: readonly string[], options: OpenTerminalOptions = {}): Terminal {
   const env = { ...place.environment, TERM: "xterm-256color", ...options.environment } as Record<string, string>
@@ -59,7 +59,6 @@ export function openTerminal(place: Place, words: readonly string[], options: Op
         if (typeof text === "string" ? !seen.includes(text) : !text.test(seen)) return
         clearTimeout(timer)
         waiting.delete(look)
-        from = raw.length
         resolve(seen)
       }
       waiting.add(look)
@@ -67,10 +66,15 @@ export function openTerminal(place: Place, words: readonly string[], options: Op
     })
   }
 
+  function type(keys: string): void {
+    from = raw.length
+    child.write(keys)
+  }
+
   return {
     pid: child.pid,
-    type: (keys) => child.write(keys),
-    enter: (line) => child.write(`${line}\r`),
+    type,
+    enter: (line) => type(`${line}\r`),
     sees,
     screen: () => plain(raw.slice(from)),
     raw: () => raw,
