@@ -14,10 +14,9 @@ beforeEach(() => {
 })
 afterEach(() => place.remove())
 
-const slow = [
-  { content: "begin", toolCalls: [{ name: "run_command", arguments: { command: "touch started; sleep 20" } }] },
-  { content: "end" },
-]
+/** It goes on as long as the workspace is there, and not longer. */
+const command = "touch started; while [ -e started ]; do sleep 0.05; done"
+const slow = [{ content: "begin", toolCalls: [{ name: "run_command", arguments: { command } }] }, { content: "end" }]
 
 async function startSlow() {
   const child = place.start("run", "work", "--script", place.script(slow), "--approval", "auto")
