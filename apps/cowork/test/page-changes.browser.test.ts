@@ -10,6 +10,7 @@ import {
   listenForProblems,
   openBrowser,
   type Place,
+  patienceMs,
   runs,
   says,
   writes,
@@ -37,6 +38,7 @@ beforeEach(async () => {
   session = place.ask("session", "list").sessions[0]
   first = place.ask("checkpoint", "list", "-S", session.id).checkpoints.at(-1)
   context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+  context.setDefaultTimeout(patienceMs)
   page = await context.newPage()
 })
 afterEach(async () => {
@@ -139,11 +141,12 @@ describe("a checkpoint in the page", () => {
     await page.keyboard.press("Escape")
     await button("Pinned").click()
     await button("Pin").waitFor()
-    const before = await page.locator(".graph-row").count()
+    const before = show().length
+    await expect.poll(() => page.locator(".graph-row").count(), { timeout: patienceMs }).toBe(before)
     await button("Delete the checkpoint…").click()
     await dialog.getByRole("button", { name: "Delete it" }).click()
     await page.getByRole("article").first().waitFor()
-    await expect.poll(() => page.locator(".graph-row").count(), { timeout: 60_000 }).toBe(before - 1)
+    await expect.poll(() => page.locator(".graph-row").count(), { timeout: patienceMs }).toBe(before - 1)
     expect(show().map(({ id }: { id: string }) => id)).not.toContain(first.id)
   })
 

@@ -9,6 +9,7 @@ import {
   listenForProblems,
   openBrowser,
   type Place,
+  patienceMs,
   type RunningServer,
   runs,
   says,
@@ -32,6 +33,7 @@ beforeEach(async () => {
   place.write("README.md", "# sums\n")
   place.write("sum.mjs", "export const sum = (a, b) => a + b\n")
   context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+  context.setDefaultTimeout(patienceMs)
   page = await context.newPage()
 })
 afterEach(async () => {
@@ -138,13 +140,13 @@ describe("the walk through the page", () => {
 
     await go(`#/sessions/${session.id}/replay`)
     const slider = page.getByRole("slider", { name: "Place in the replay" })
-    await expect.poll(() => slider.getAttribute("max").then(Number), { timeout: 60_000 }).toBeGreaterThan(5)
+    await expect.poll(() => slider.getAttribute("max").then(Number), { timeout: patienceMs }).toBeGreaterThan(5)
     const total = Number(await slider.getAttribute("max"))
     await page.getByRole("button", { name: "One step on" }).click()
-    expect(await slider.inputValue()).toBe("1")
+    await expect.poll(() => slider.inputValue(), { timeout: patienceMs }).toBe("1")
     await page.getByLabel("Speed").selectOption("64")
     await page.getByRole("button", { name: "Play" }).click()
-    await expect.poll(() => slider.inputValue().then(Number), { timeout: 60_000 }).toBe(total)
+    await expect.poll(() => slider.inputValue().then(Number), { timeout: patienceMs }).toBe(total)
     await slider.fill("2")
     await page.getByText(`2 of ${total} entries`).waitFor()
     expect(problems).toEqual([])
@@ -206,7 +208,7 @@ describe("the page while others work", () => {
     const more = place.script([writes("more.txt", "more\n", "More."), says("A message from elsewhere.")])
     place.ask("run", "-S", session.id, "go on", "--script", more, "--approval", "auto")
     await page.getByText("A message from elsewhere.").waitFor()
-    await expect.poll(() => page.locator(".graph-row").count(), { timeout: 60_000 }).toBeGreaterThan(before)
+    await expect.poll(() => page.locator(".graph-row").count(), { timeout: patienceMs }).toBeGreaterThan(before)
   })
 
   it("explains who holds a running session, refuses a restore, and goes on once it is free", async () => {
@@ -253,7 +255,7 @@ describe("the page while others work", () => {
     const more = place.script([writes("more.txt", "more\n", "More."), says("Said while nobody listened.")])
     place.ask("run", "-S", session.id, "go on", "--script", more, "--approval", "auto")
     await place.serve(Number(new URL(server.url).port))
-    await page.getByText("Said while nobody listened.").waitFor({ timeout: 60_000 })
+    await page.getByText("Said while nobody listened.").waitFor()
     await page.getByText("Connection lost, trying again.").waitFor({ state: "hidden" })
     expect(await page.getByText("Much shorter now.").count(), "nothing comes twice").toBe(1)
   })
