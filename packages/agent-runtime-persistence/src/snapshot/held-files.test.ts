@@ -31,7 +31,7 @@ it.runIf(process.platform === "linux")("keeps a removed file until it is let go"
   expect(listOpen()).toEqual([`${file} (deleted)`])
   held.letGo()
   held.letGo()
-  await vi.waitFor(() => expect(listOpen()).toEqual([]))
+  await vi.waitFor(() => expect(listOpen()).toEqual([]), { timeout: 25_000 })
 })
 
 it.runIf(process.platform === "linux")("holds a few, and never what is not there", () => {

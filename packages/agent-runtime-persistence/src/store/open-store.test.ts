@@ -217,7 +217,7 @@ describe("a write while another process writes for long", () => {
 describe("two stores of one process on one file", () => {
   it("take turns, and neither gives up on a write that could not go on", async () => {
     const url = `sqlite:${folder.file("keepup.db")}`
-    const stores = [await open(url, { busyTimeoutMs: 1_000 }), await open(url, { busyTimeoutMs: 1_000 })]
+    const stores = [await open(url, { busyTimeoutMs: 20_000 }), await open(url, { busyTimeoutMs: 20_000 })]
     const { id } = await (stores[0] as Store).sessions.create({ workspacePath: "/w" })
     const large = "x".repeat(1_100_000) // compressed in the middle of its transaction
     await Promise.all(

@@ -62,6 +62,13 @@ async function answer(program: Program, order: string): Promise<unknown> {
   )
 }
 
+/** It stops itself, between two things it does, so that it holds nothing of the database. */
+async function stopped({ pid }: Program): Promise<void> {
+  while (stateOf(pid) !== "T") await new Promise((resolve) => setTimeout(resolve, 2))
+}
+
+const stateOf = (pid: number) => /\) (\w)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1]
+
 const take = (store: Store) => store.leases.take(`session:${sessionId}`, { purpose: "taking" })
 
 async function refusal(work: Promise<unknown>): Promise<KeepupError> {
@@ -71,11 +78,14 @@ async function refusal(work: Promise<unknown>): Promise<KeepupError> {
   )
 }
 
-/** A clock that can be put forward. */
+/** A clock that stands still where it was put: however long things take, they take no time. */
 function createClock() {
-  let offset = 0
-  return { now: () => Date.now() + offset, forward: (ms: number) => (offset = ms) }
+  let time = Date.now()
+  return { now: () => time, put: (ms: number) => (time = ms) }
 }
+
+const renewedAt = async (store: Store) =>
+  Number((await store.context.driver.get("SELECT renewed_at FROM leases"))?.["renewed_at"])
 
 function describeLeases(newUrl: () => Promise<string>): void {
   beforeEach(async () => {
@@ -116,10 +126,7 @@ function describeLeases(newUrl: () => Promise<string>): void {
     const family = hold({}, ["sh", "-c", '"$@" & exec sleep 600', "sh"])
     const { pid } = await held(family)
     process.kill(pid, "SIGKILL")
-    for (let state = ""; state !== "Z"; ) {
-      state = /\) (\w)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1] ?? ""
-      if (state !== "Z") await new Promise((resolve) => setTimeout(resolve, 2))
-    }
+    while (stateOf(pid) !== "Z") await new Promise((resolve) => setTimeout(resolve, 2))
     expect((await take(await open())).number).toBe(2)
   })
 
@@ -156,15 +163,16 @@ describe("on SQLite", () => {
   it("waits a lifetime for a stopped holder, then shuts it out for good", async () => {
     const holder = hold()
     const { held: number } = await held(holder)
-    await holder.heard<{ renewed?: boolean }>(({ renewed }) => renewed === true) // the next beat is a second away
-    holder.signal("SIGSTOP")
+    holder.tell("stop")
+    await stopped(holder)
     const clock = createClock()
     const store = await open({ clock })
-    for (const ms of [0, 15_000, 29_000 - 1_000]) {
-      clock.forward(ms)
+    const renewed = await renewedAt(store)
+    for (const ms of [0, 15_000, 29_000]) {
+      clock.put(renewed + ms)
       expect(await refusal(take(store)), `after ${ms} ms`).toMatchObject({ code: "SESSION_RUNNING" })
     }
-    clock.forward(60_000)
+    clock.put(renewed + 60_000)
     const lease = await take(store)
     expect(lease.number).toBe(number + 1)
     const [ours] = await store.log.append(sessionId, [{ type: "test:ours", data: {} }], { lease })
@@ -185,10 +193,10 @@ describe("on SQLite", () => {
     await holder.ended
     const clock = createClock()
     const store = await open({ clock })
-    const renewed = Number((await store.context.driver.get("SELECT renewed_at FROM leases"))?.["renewed_at"])
-    clock.forward(0)
+    const renewed = await renewedAt(store)
+    clock.put(renewed)
     expect(await refusal(take(store))).toMatchObject({ code: "SESSION_RUNNING", details: { host: "elsewhere" } })
-    clock.forward(renewed + 31_000 - Date.now())
+    clock.put(renewed + 31_000)
     expect((await take(store)).number).toBe(2)
   })
 
@@ -231,8 +239,8 @@ describe("on PostgreSQL", () => {
   it("shuts out a holder that was silent for too long", async () => {
     const holder = hold({ host: "elsewhere" })
     await held(holder)
-    await holder.heard<{ renewed?: boolean }>(({ renewed }) => renewed === true)
-    holder.signal("SIGSTOP")
+    holder.tell("stop")
+    await stopped(holder)
     const store = await open()
     await store.context.driver.run("UPDATE leases SET renewed_at = renewed_at - 31000")
     expect((await take(store)).number).toBe(2)

@@ -20,10 +20,9 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 it.each(["SIGINT", "SIGTERM"] as const)("%s leaves a checkpoint and a paused session", async (signal) => {
-  const running = startProgram(program, [root])
+  const running = startProgram(program, [root, signal]) // people press it more than once
   const { sessionId } = await running.heard<{ sessionId: SessionId }>((said) => "sessionId" in said)
   running.signal(signal)
-  running.signal(signal) // people press it more than once
   expect(await running.ended, running.errors()).toEqual({ code: 0, signal: null })
   expect(running.said.at(-1)).toEqual({ left: signal, listeners: 0 })
   const travel = await openFixture({ root })

@@ -55,16 +55,16 @@ async function countRows({ store }: TimeTravelFixture): Promise<Record<string, n
 
 describe("an import", () => {
   it("killed at any step leaves the whole session or nothing that can be seen, and the rest is taken away", async () => {
-    const whole = startProgram(program, [join(folder, "whole"), file])
-    expect(await whole.ended, whole.errors()).toEqual({ code: 0, signal: null })
-    const steps = whole.said.filter((line) => Object.hasOwn(line as object, "step")).length
-    expect(steps).toBeGreaterThan(20)
     let taken = 0
-    for (let dieAt = 1; dieAt <= steps; dieAt++) {
+    let dieAt = 1
+    // until it comes to its end before the next step; how many there are depends: a slow one renews its lease
+    for (let isKilled = true; isKilled; dieAt++) {
       const root = join(folder, `die-${dieAt}`)
       mkdirSync(root)
       const killed = startProgram(program, [root, file, String(dieAt)])
-      expect(await killed.ended, killed.errors()).toEqual({ code: null, signal: "SIGKILL" })
+      const { code, signal } = await killed.ended
+      isKilled = signal === "SIGKILL"
+      if (!isKilled) expect(code, killed.errors()).toBe(0)
       let now = Date.now()
       const travel = await openFixture({ root, clock: { now: () => now } })
       try {
@@ -91,6 +91,7 @@ describe("an import", () => {
         rmSync(root, { recursive: true, force: true })
       }
     }
+    expect(dieAt).toBeGreaterThan(20)
     expect(taken).toBeGreaterThan(0)
   })
 

@@ -1,5 +1,5 @@
 /**
- * Appends until told to stop or its time is over, and says what was acknowledged. Arguments: address, `own`,
+ * Appends until its time is over, at least once, and says what was acknowledged. Arguments: address, `own`,
  * `shared SESSION` or `lease SESSION`, milliseconds.
  */
 import { isKeepupError, type SessionId } from "@ku0/agent-runtime-core"
@@ -19,7 +19,7 @@ const store = await openStore(url)
 const sessionId = mode === "own" ? (await store.sessions.create({ workspacePath: "/w" })).id : (session as SessionId)
 say({ open: sessionId })
 const until = Date.now() + Number(ms)
-for (let n = 1; Date.now() < until; ) {
+for (let n = 1; n === 1 || Date.now() < until; ) {
   try {
     n = mode === "lease" ? await appendUnderLease(n) : await append(n, 1)
   } catch (error) {

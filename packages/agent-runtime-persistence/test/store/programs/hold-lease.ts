@@ -1,6 +1,6 @@
 /**
- * Takes the lease on a session, says so, and does what it is told: `append`, `state`, `checkpoint`, `release`, `close`.
- * Says when it lost it. Arguments: address, session, and as JSON `{host, clockOffset, exhausted}`.
+ * Takes the lease on a session, says so, and does what it is told: `append`, `state`, `checkpoint`, `release`, `close`,
+ * or `stop`, after its next beat. Says when it lost it. Arguments: address, session, and as JSON `{host, clockOffset, exhausted}`.
  */
 import { openSync } from "node:fs"
 import { createInterface } from "node:readline"
@@ -24,10 +24,15 @@ const { host, clockOffset = 0, exhausted = false } = JSON.parse(json) as HoldLea
 const setSlowly = globalThis.setInterval
 globalThis.setInterval = ((work: () => void, ms: number) => setSlowly(work, ms / 5)) as typeof setInterval
 
+let isToStop = false
 const store = await openStore(url, {
   clock: { now: () => Date.now() + clockOffset },
   ...(host === undefined ? {} : { host }),
-  onStep: (step) => step === "renew:committed" && say({ renewed: true }),
+  onStep(step) {
+    if (step !== "renew:committed" || !isToStop) return
+    isToStop = false
+    process.kill(process.pid, "SIGSTOP")
+  },
 })
 if (exhausted) exhaustFiles()
 await attempt(async () => {
@@ -40,6 +45,9 @@ await attempt(async () => {
     checkpoint: () => store.checkpoints.create({ sessionId, trigger: "manual", lease }),
     release: () => lease.release(),
     close: () => store.close(),
+    stop: async () => {
+      isToStop = true
+    },
   }
   for await (const order of createInterface({ input: process.stdin })) {
     await attempt(async () => {

@@ -1,6 +1,6 @@
 /**
- * A session that runs under auto-save until a signal ends it. Arguments: the folder of a fixture. Says the session's id
- * when it is up, and its last words when it leaves by itself.
+ * A session that runs under auto-save until a signal ends it. Arguments: the folder of a fixture, and a signal that comes
+ * twice: once more as soon as it was heard. Says the session's id when it is up, and its last words when it leaves by itself.
  */
 import { writeSync } from "node:fs"
 import { createEventBus, event } from "@ku0/agent-runtime-core"
@@ -8,7 +8,7 @@ import { AutoSaveMiddleware } from "../../../src/checkpoint/auto-save.js"
 import { CheckpointService } from "../../../src/checkpoint/checkpoint-service.js"
 import { openFixture } from "../../../src/testing/time-travel-fixture.js"
 
-const [root = ""] = process.argv.slice(2)
+const [root = "", twice] = process.argv.slice(2)
 const travel = await openFixture({ root })
 const { store } = travel
 const session = await travel.createSession("under auto-save")
@@ -30,6 +30,7 @@ const autoSave = new AutoSaveMiddleware({
     clearInterval(busy)
   },
 })
+if (twice !== undefined) process.once(twice, () => process.kill(process.pid, twice))
 service.start()
 autoSave.start()
 const busy = setInterval(() => undefined, 1_000)
