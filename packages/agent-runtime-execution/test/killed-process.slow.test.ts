@@ -27,7 +27,7 @@ beforeAll(async () => {
     logLevel: "error",
   })
 })
-afterAll(() => rmSync(root, { recursive: true }))
+afterAll(() => rmSync(root, { recursive: true, maxRetries: 10 }))
 
 const callArbitrary = fc.oneof(
   fc.constant({ name: "effect", arguments: {} }),
@@ -64,7 +64,7 @@ test("keeps every acknowledged entry and every completed effect once, through an
             folder,
             script.flat().map(({ name }) => name),
           )
-          rmSync(folder, { recursive: true })
+          rmSync(folder, { recursive: true, maxRetries: 10 }) // a command may outlive its agent for a moment
         },
       ),
       { numRuns: 30, endOnFailure: true },

@@ -61,7 +61,7 @@ describe("run_command", () => {
 
   test("stops what takes too long, children included", async () => {
     // the limit is long enough for a busy machine to begin, and far from the command's own end
-    const { content, isError } = await run("sleep 600 & echo $! >pid; echo begun; wait", { timeoutMs: 2_000 })
+    const { content, isError } = await run("sleep 600 & echo $! >pid; echo begun; wait", { timeoutMs: 4_000 })
     expect({ content, isError }).toEqual({ content: "begun\n(Stopped: it took too long.)", isError: true })
     await until(async () => !(await isAlive(Number(folder.read("pid")))))
   })
@@ -129,7 +129,7 @@ describe("run_command", () => {
     })
 
     test("is killed when the time is up", async () => {
-      const { content } = await run("setsid sh deaf.sh & sleep 600", { timeoutMs: 2_000 })
+      const { content } = await run("setsid sh deaf.sh & sleep 600", { timeoutMs: 4_000 })
       expect(content).toBe("(Stopped: it took too long.)")
       expect(await isOver()).toBe(true)
     })
