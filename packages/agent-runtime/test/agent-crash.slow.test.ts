@@ -18,7 +18,7 @@ beforeAll(async () => {
   bundle = await bundleProgram("run-batch")
 })
 afterAll(() => {
-  rmSync(root, { recursive: true, maxRetries: 3 })
+  rmSync(root, { recursive: true, maxRetries: 10 })
   rmSync(bundle, { force: true })
 })
 
@@ -47,7 +47,7 @@ test("loses nothing, repeats nothing and resumes every one of 500 killed runs", 
   expect(reports.flatMap(({ problems }) => problems)).toEqual([])
   expect(total(reports, "lost") + total(reports, "repeatedEffects")).toBe(0)
   expect(total(reports, "resumed")).toBeGreaterThanOrEqual(wanted)
-}, 600_000)
+}, 1_800_000)
 
 /** Lives and deaths of one batch, then one life to the end of every program in it. */
 async function runBatch(seed: number): Promise<BatchReport> {
@@ -58,7 +58,7 @@ async function runBatch(seed: number): Promise<BatchReport> {
   for (const death of batch.deaths) lives.push(await startLife(bundle, folder, death))
   lives.push(await startLife(bundle, folder, undefined))
   const report = await checkBatch(folder, batch, lives)
-  if (report.problems.length === 0) rmSync(folder, { recursive: true, maxRetries: 3 })
+  if (report.problems.length === 0) rmSync(folder, { recursive: true, maxRetries: 10 })
   return { ...report, problems: report.problems.map((problem) => `seed ${seed}: ${problem}`) }
 }
 
