@@ -9,7 +9,7 @@ import { buildOnce, openPlace, type Place } from "./real-keepup.js"
 
 let place: Place
 
-beforeAll(buildOnce, 120_000)
+beforeAll(buildOnce)
 beforeEach(() => {
   place = openPlace()
 })

@@ -9,7 +9,7 @@ let place: Place
 const tokenFile = "home/.local/state/keepup/token"
 /** A command that goes on until the file is there. */
 const until = (file: string) => `until [ -e ${file} ]; do sleep 0.05; done`
-beforeAll(buildOnce, 120_000)
+beforeAll(buildOnce)
 beforeEach(() => {
   place = openPlace()
 })
