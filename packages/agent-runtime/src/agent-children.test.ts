@@ -49,6 +49,8 @@ async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isTrue())) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
+const hasBegun = () => existsSync(place("ran")) && readFileSync(place("ran"), "utf8").endsWith("\n")
+
 /** A parent whose child runs a command that waits for the file `go`. */
 async function startBoth(options: Partial<RunSessionOptions> = {}) {
   const asked = { toolCalls: [spawn, command("echo parent >> ran")] }
@@ -57,7 +59,7 @@ async function startBoth(options: Partial<RunSessionOptions> = {}) {
     prompt: "delegate",
     ...options,
   })
-  await Promise.race([until(() => existsSync(place("ran"))), run])
+  await Promise.race([until(hasBegun), run])
   const parent = (await runtime.store.sessions.list()).find(({ metadata }) => metadata["spawnedBy"] === undefined)
   return { run, parentId: parent?.id as SessionId }
 }
@@ -122,7 +124,7 @@ it("a pause of the child alone pauses its parent too", async () => {
 it("a pause reaches the child of a child", async () => {
   const deep = { toolCalls: [{ name: "spawn_agent", arguments: { task: "help the helper" } }] }
   const run = runSession(runtime, { model: model({ toolCalls: [spawn] }, deep, { toolCalls: [holdUp] }), prompt: "go" })
-  await Promise.race([until(() => existsSync(place("ran"))), run])
+  await Promise.race([until(hasBegun), run])
   const parentId = (await runtime.store.sessions.list()).at(-1)?.id as SessionId
   await requestPause(runtime, parentId)
   writeFileSync(place("go"), "")
