@@ -124,8 +124,7 @@ describe("the chat in a terminal", () => {
     await chat.sees("Another process goes on with this session")
     await chat.sees("Slow.")
     chat.enter("and mine")
-    await chat.sees(/Session \w{8} is in use\. Held by run/)
-    await chat.sees("runs in another process")
+    await chat.sees(/Session \w{8} is in use\. Held by run[\s\S]*runs in another process/)
     other.kill("SIGKILL")
     await other.ended
     await chat.sees("The other process died. What it did is kept.")
