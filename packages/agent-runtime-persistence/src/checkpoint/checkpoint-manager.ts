@@ -166,7 +166,7 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
     return {
       start(found) {
         if (!found.isNew) return
-        if (known !== undefined && found.since === known.commit) derived = derive(known, found)
+        derived = known !== undefined && found.since === known.commit ? derive(known, found) : undefined
         if (derived === undefined) start()
       },
       async finish(files) {

@@ -93,6 +93,7 @@ export async function capture(
   const rules = await environment.readRules()
   const pack = createPackWriter(packFolder)
   const prepared: PreparedRef[] = []
+  let durable: Promise<unknown> | undefined
   try {
     step("capture:scan")
     const scanned = await scan(environment, state, rules, request, pack, overAt)
@@ -150,10 +151,10 @@ export async function capture(
       ...(index === undefined ? [] : [index, environment.store]),
     ]
     if (shared !== undefined) pack.abandon()
-    const durable = shared === undefined ? pack.finish(together) : syncAll(together)
+    durable = shared === undefined ? pack.finish(together) : syncAll(together)
     durable.catch(() => {}) // awaited below, unless something else fails first
     request.onFound?.({ commit: id, isNew: shared === undefined, since: base, changes })
-    // Counted while the disk is at work, where all of it is in memory.
+    // Counted while the disk is at work, where all of it is in memory; once more if something was not.
     const counting = hashed.isKept ? countChanges(reader, changes) : undefined
     counting?.catch(() => {}) // awaited below, unless something else fails first
     if (scanned.kind === "exact" && hashed.isKept) prepareScanState(current) // a large snapshot needs the room
@@ -168,7 +169,8 @@ export async function capture(
     if (scanned.kind === "exact") finishExact(environment, current, index !== undefined)
     sweepLeftovers(environment.files, scanned.candidates.leftovers, environment.now())
     step("capture:done")
-    const counts = await (counting ?? countChanges(reader, changes))
+    const early = await counting
+    const { counts } = early?.isComplete ? early : await countChanges(reader, changes)
     const snapshot: Snapshot = {
       commit: id,
       base: shared === undefined ? base : shared.base,
@@ -184,6 +186,7 @@ export async function capture(
     }
     return { snapshot, state: current }
   } catch (error) {
+    await durable?.catch(() => {}) // the pack must not be taken away under who writes it
     pack.abandon()
     reader.forgetKept()
     for (const ref of prepared) ref.abandon()

@@ -6,15 +6,20 @@ import type { TreeChange } from "./trees.js"
 /** Files whose lines are counted; the rest of a huge change counts as changed only. */
 const countedFiles = 500
 
+/** `isComplete`: all of the content was there to be counted. */
 export async function countChanges(reader: ObjectReader, changes: readonly TreeChange[]) {
   const counts = { filesChanged: changes.length, insertions: 0, deletions: 0 }
-  for (const change of changes.slice(0, countedFiles)) {
-    if (change.before?.id === change.after?.id) continue
-    const read = (id: string | undefined) =>
-      id === undefined ? undefined : reader.find(id).then((found) => found?.data)
-    const lines = countLines(await read(change.before?.id), await read(change.after?.id))
+  let isComplete = true
+  const read = async (id: string | undefined) => {
+    const found = id === undefined ? undefined : await reader.find(id)
+    if (id !== undefined && found === undefined) isComplete = false
+    return found?.data
+  }
+  for (const { before, after } of changes.slice(0, countedFiles)) {
+    if (before?.id === after?.id) continue
+    const lines = countLines(await read(before?.id), await read(after?.id))
     counts.insertions += lines.insertions
     counts.deletions += lines.deletions
   }
-  return counts
+  return { counts, isComplete }
 }

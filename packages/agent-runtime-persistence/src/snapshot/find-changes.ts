@@ -63,17 +63,12 @@ export async function findChangesExactly(context: ScanContext): Promise<Candidat
     state.answers.clear()
   }
   const isFirst = state.lastCommit === null
-  const readFolders = () =>
-    state.directories.entries.size === 0
-      ? walkFolders([""], walkOptions(context, rulesChanged && !isFirst))
-      : checkFolders(context)
-  // Where the files are compared here, their folders have been looked at then; a git can compare meanwhile.
-  const early = state.fileCount <= fewFiles ? readFolders() : undefined
-  early?.catch(() => {}) // awaited below, unless something else fails first
   const [stale, forced, walked] = await Promise.all([
     context.seeded?.stale ?? listOwnStale(context),
     refreshForced(context),
-    early ?? readFolders(),
+    state.directories.entries.size === 0
+      ? walkFolders([""], walkOptions(context, rulesChanged && !isFirst))
+      : checkFolders(context),
   ])
   const paths = new Set<BytePath>([...stale, ...forced.look, ...walked.found])
   // Attributes that the user's git does not track yet say what the index may not be trusted about.
@@ -167,16 +162,11 @@ async function checkFolders(context: ScanContext) {
   const { state, files, signal } = context
   const again: BytePath[] = []
   const gone = new Set<BytePath>()
-  const isFew = state.fileCount <= fewFiles // what was found is remembered for the files, if those are looked at here
   let count = 0
   for (const [path, known] of state.directories.entries) {
     if (++count % 2000 === 0) signal.throwIfAborted()
     context.follower?.follow(path, known.inode)
-    const stat = isFew
-      ? files.lookAtFolder(path)
-      : gone.has(parentOf(path))
-        ? undefined
-        : lookAtFolder(files.resolve(path))
+    const stat = path !== "" && gone.has(parentOf(path)) ? undefined : lookAtFolder(files.resolve(path))
     if (stat === undefined || stat instanceof Error) gone.add(path)
     else if (!isUnchanged(known, stat)) again.push(path)
   }

@@ -71,6 +71,8 @@ it.each([
     const { commit } = await store.capture({ message: "later", checkpointId: "later" })
     expect(reader.find(commit)?.type).toBe("commit")
     await store.close()
+    git(directory, "repack", "-adq") // all packs go, and another one comes
+    expect(reader.find(commit)?.type).toBe("commit")
     for (const name of readdirSync(packFolder)) if (name.endsWith(".pack")) truncateSync(join(packFolder, name), 20)
     for (const [id] of objectsOf(packFolder)) expect(reader.find(id)).toBeUndefined()
     for (const name of readdirSync(packFolder)) if (name.endsWith(".idx")) writeFileSync(join(packFolder, name), "no")

@@ -71,16 +71,20 @@ export function createPackReader(packFolder: string, wholeIndex = 1 << 20): Pack
     return under && made && { type: under.type, data: made }
   }
 
+  function attempt(id: string, among?: ReadonlyMap<string, Pack>): RawObject | undefined {
+    try {
+      return findIn(among ?? list(), id, 0)
+    } catch {
+      return undefined // one that went meanwhile, or is damaged: git tells which
+    }
+  }
+
   return {
     find(id) {
-      try {
-        // a pack may have come since they were listed
-        const found = (packs && findIn(packs, id, 0)) ?? findIn(list(), id, 0)
-        if (found === undefined || objectId(found.type, found.data) !== id) return undefined
-        return { ...found, size: found.data.length }
-      } catch {
-        return undefined // a pack that went meanwhile, or is damaged: git tells which
-      }
+      // A pack may have come or gone since they were listed.
+      const found = (packs && attempt(id, packs)) ?? attempt(id)
+      if (found === undefined || objectId(found.type, found.data) !== id) return undefined
+      return { ...found, size: found.data.length }
     },
     renew() {
       packs = undefined

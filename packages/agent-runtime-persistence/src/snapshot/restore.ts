@@ -7,7 +7,7 @@ import { KeepupError, type Snapshot } from "@ku0/agent-runtime-core"
 import { type BytePath, displayPath } from "./byte-path.js"
 import type { FoundSnapshot } from "./capture.js"
 import { permissionsOf } from "./file-stat.js"
-import { createHeldFiles, type HeldFiles } from "./held-files.js"
+import { createHeldFiles } from "./held-files.js"
 import { isPrivateMode } from "./private-files.js"
 import { type AppliedRestore, applyRestoreWork, type RestoreWatch, removeStaging } from "./restore-apply.js"
 import { dropJournal, type RestoreJournal, removeJournal, stagingName, writeJournal } from "./restore-journal.js"
@@ -68,12 +68,13 @@ export async function prepareRestore(
       options.onFound?.(found)
       early.plan = makePlan(found.commit).catch(() => undefined) // made again when all of it is on disk
     }
-    const safety = await takeSafety(
-      session,
-      { ...options, ...(exact !== undefined && { exact }), onFound },
-      alsoCapture,
-    )
-    return { safety, plan: (await early.plan) ?? (await makePlan(safety.commit)) }
+    try {
+      const exactly = exact !== undefined && { exact }
+      const safety = await takeSafety(session, { ...options, ...exactly, onFound }, alsoCapture)
+      return { safety, plan: (await early.plan) ?? (await makePlan(safety.commit)) }
+    } finally {
+      await early.plan // it needs the lock, also when there is nothing to plan any more
+    }
   }
   let prepared = await prepare(options.exact, [])
   // Files that are there, but that a rule keeps out of snapshots, must be held too before they are overwritten.
@@ -116,7 +117,10 @@ export async function applyRestore(
       if (!isTouched) removeJournal(store, id, held) // nothing was changed: there is nothing to finish
       throw error
     })
-    return await closeNote(session, id, { ...applied, plan, safety }, options, held)
+    await options.onApplied?.({ ...applied, plan, safety })
+    const remove = options.onApplied === undefined ? removeJournal : dropJournal
+    remove(store, id, held)
+    return { ...applied, plan, safety }
   } finally {
     held.letGo()
   }
@@ -133,19 +137,6 @@ function applyNoted(
   session.touch([...plan.writes, ...plan.deletes].map(({ path }) => path))
   session.touch([...plan.makeFolders, ...plan.removeFolders])
   return applyRestoreWork(session.environment, plan, stagingName(id), noted, watch)
-}
-
-async function closeNote(
-  { environment }: StoreSession,
-  id: string,
-  outcome: RestoreOutcome,
-  hooks: RestoreHooks,
-  held: HeldFiles,
-) {
-  await hooks.onApplied?.(outcome)
-  const remove = hooks.onApplied === undefined ? removeJournal : dropJournal
-  remove(environment.store, id, held)
-  return outcome
 }
 
 /**
@@ -171,7 +162,9 @@ export async function settleRestore(
   const held = createHeldFiles()
   try {
     const applied = await applyNoted(session, prepared.plan, journal.id, Promise.resolve(), { held })
-    return await closeNote(session, journal.id, { ...applied, ...prepared }, hooks, held)
+    await hooks.onApplied?.({ ...applied, ...prepared })
+    removeJournal(environment.store, journal.id, held)
+    return { ...applied, ...prepared }
   } finally {
     held.letGo()
   }

@@ -50,8 +50,6 @@ export interface WorkspaceFiles {
   list(folder: BytePath): NamedEntry[] | undefined
   /** Whether a folder is there and no link, nor below one. */
   isRealFolder(folder: BytePath): boolean
-  /** The folder at a path, looked at now; undefined when there is none or it is below a link, or what keeps us from knowing. */
-  lookAtFolder(folder: BytePath): Stats | Error | undefined
   /** Forgets which folders were found to be real. Call at the start of each look at the workspace. */
   refresh(): void
 }
@@ -78,14 +76,11 @@ export function createWorkspaceFiles(root: string, maxFileSize: number): Workspa
     const known = realFolders.get(path)
     if (known !== undefined) return known
     const slash = path.lastIndexOf("/")
-    const above = slash < 0 || checkFolder(path.slice(0, slash))
-    if (above === true) return noteFolder(path, lookAtFolder(resolve(path)))
-    realFolders.set(path, above)
-    return above
-  }
-
-  function noteFolder(path: BytePath, found: Stats | Error | undefined): boolean | Error {
-    const state = found instanceof Error ? found : found !== undefined
+    let state = slash < 0 || checkFolder(path.slice(0, slash))
+    if (state === true) {
+      const found = lookAtFolder(resolve(path))
+      state = found instanceof Error ? found : found !== undefined
+    }
     realFolders.set(path, state)
     return state
   }
@@ -181,14 +176,6 @@ export function createWorkspaceFiles(root: string, maxFileSize: number): Workspa
     read,
     list,
     isRealFolder: (folder) => checkFolder(folder) === true,
-    lookAtFolder(folder) {
-      const slash = folder.lastIndexOf("/")
-      const above = slash < 0 || checkFolder(folder.slice(0, slash))
-      if (above !== true) return above === false ? undefined : above
-      const found = lookAtFolder(resolve(folder))
-      noteFolder(folder, found)
-      return found
-    },
     refresh() {
       realFolders.clear()
       realFolders.set("", true)
