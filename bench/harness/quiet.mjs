@@ -41,7 +41,7 @@ export async function waitForDisk(folder) {
 }
 
 function makeFiles(folder) {
-  const path = join(folder, "probe")
+  const path = join(folder, "probe-of-the-disk")
   const times = Array.from({ length: 25 }, () => {
     const start = performance.now()
     closeSync(openSync(path, "wx"))
