@@ -18,7 +18,7 @@ import type { IgnoreRules } from "./ignore-rules.js"
 import { createPackWriter, type PackWriter } from "./pack-writer.js"
 import { compactMarks, hasManyMore, noteSeen } from "./private-files.js"
 import { checkpointRef, indexTreeRef, latestRef, type PreparedRef } from "./refs.js"
-import { prepareScanState, type ScanState, saveScanState } from "./scan-state.js"
+import { type Overlay, prepareScanState, type ScanState, saveScanState } from "./scan-state.js"
 import {
   addCommit,
   describeSkipped,
@@ -30,7 +30,7 @@ import {
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import { startSeeded } from "./start-seeded.js"
 import { sweepLeftovers } from "./sweep-leftovers.js"
-import { compareTrees, editTree, type TreeChange } from "./trees.js"
+import { compareTrees, editTree, type FileEntry, type TreeChange } from "./trees.js"
 
 export interface CaptureRequest {
   readonly message: string
@@ -113,12 +113,14 @@ export async function capture(
     step("capture:trees")
     const newTrees = new Map<string, TreeNames>()
     reader.hold(newTrees)
-    const tree = await editTree(reader, current.lastTree, hashed.changes, (id, data, names) => {
+    const fileAt = (path: BytePath) => asFile(current.overlay.get(path))
+    const tree = await editTree(reader, current.lastTree, hashed.changed, fileAt, (id, data, names) => {
       pack.add(id, "tree", data)
       if (before !== undefined) newTrees.set(id, names)
     })
     // A first snapshot of a large tree needs the room for its index.
-    for (const done of [hashed.changes, hashed.seen, scanned.candidates.paths]) done.clear()
+    hashed.changed.length = 0
+    scanned.candidates.paths.clear()
     const emptyFolders = current.directories.listEmpty()
     const { privateMarks, skipped } = current
     const held = { tree, emptyFolders, privateMarks, skipped }
@@ -251,16 +253,21 @@ function withPaths(candidates: Candidates, also: Set<BytePath>): Candidates {
 }
 
 function applySeen(state: ScanState, candidates: Candidates, hashed: Hashed): void {
+  const isAll = state.overlay.size === 0 // a first snapshot sees much, and has no room for two of it
+  if (isAll) state.overlay = hashed.seen
   for (const [path, known] of hashed.seen) {
-    state.overlay.set(path, known)
+    if (!isAll) state.overlay.set(path, known)
     noteSeen(state.privateMarks, path, known)
   }
   state.fileCount += hashed.growth
   for (const path of candidates.ignored) {
-    if (hashed.seen.has(path) && hashed.seen.get(path) !== "gone") continue
+    const seen = hashed.seen.get(path)
+    if (typeof seen === "object") continue
+    if (seen === undefined) {
+      state.fileCount--
+      hashed.changed.push(path)
+    }
     state.overlay.set(path, "ignored")
-    if (hashed.changes.get(path) === undefined) state.fileCount--
-    hashed.changes.set(path, null)
     noteSeen(state.privateMarks, path, "ignored")
   }
   // What is in a folder that can't be read goes without saying.
@@ -268,6 +275,10 @@ function applySeen(state: ScanState, candidates: Candidates, hashed: Hashed): vo
   const isInUnreadable = (path: BytePath) => ["", ...foldersAbove(path)].some((folder) => unreadable.has(folder))
   state.skipped = new Map([...hashed.skipped].filter(([path]) => unreadable.size === 0 || !isInUnreadable(path)))
   for (const folder of unreadable) state.skipped.set(folder, "unreadable")
+}
+
+function asFile(known: Overlay | undefined): FileEntry | undefined {
+  return typeof known === "object" ? known : undefined
 }
 
 /** Rewrites the index when it is worth it. Returns the path of a new one: it is a cache, but one that must not come back torn. */

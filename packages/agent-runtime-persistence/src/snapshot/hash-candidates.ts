@@ -11,7 +11,7 @@ import { objectId, treeMode } from "./git-objects.js"
 import { keptBytes, type ObjectReader } from "./object-reader.js"
 import { deflateOptions, type PackWriter } from "./pack-writer.js"
 import type { KnownFile, ScanState } from "./scan-state.js"
-import { type FileEntry, findEntry } from "./trees.js"
+import { findEntry } from "./trees.js"
 import type { WorkspaceFiles } from "./workspace-files.js"
 
 export interface HashOptions {
@@ -29,8 +29,8 @@ export interface HashOptions {
 }
 
 export interface Hashed {
-  /** Differences from the state's last tree. */
-  readonly changes: Map<BytePath, FileEntry | null>
+  /** Paths that differ from the state's last tree. */
+  readonly changed: BytePath[]
   /** What was seen, also where nothing changed. */
   readonly seen: Map<BytePath, KnownFile | "gone">
   readonly skipped: Map<BytePath, SkipReason>
@@ -50,7 +50,7 @@ const worthALook = 16 << 10
 
 export async function hashCandidates(paths: Iterable<BytePath>, options: HashOptions): Promise<Hashed> {
   const { files, reader, state, pack, now } = options
-  const changes = new Map<BytePath, FileEntry | null>()
+  const changed: BytePath[] = []
   const seen = new Map<BytePath, KnownFile | "gone">()
   const skipped = new Map<BytePath, SkipReason>()
   const sorted = [...paths].filter((path) => !isKnown(path)).sort()
@@ -68,15 +68,13 @@ export async function hashCandidates(paths: Iterable<BytePath>, options: HashOpt
     if (present.kind !== "file") {
       seen.set(path, "gone")
       if (old !== undefined) {
-        changes.set(path, null)
+        changed.push(path)
         growth--
       }
     } else {
       seen.set(path, present.file)
       if (old === undefined) growth++
-      if (old?.id !== present.file.id || old.mode !== present.file.mode) {
-        changes.set(path, present.file)
-      }
+      if (old?.id !== present.file.id || old.mode !== present.file.mode) changed.push(path)
       if (old?.id !== present.file.id) await add(present.file.id, present.data)
     }
     if (monotonicNow() - lastYield > 15) {
@@ -86,7 +84,7 @@ export async function hashCandidates(paths: Iterable<BytePath>, options: HashOpt
     }
   }
   options.onProgress?.(sorted.length, sorted.length)
-  return { changes, seen, skipped, growth, isKept: addedBytes <= keptBytes }
+  return { changed, seen, skipped, growth, isKept: addedBytes <= keptBytes }
 
   /** Whether the file is as the last snapshot saw it, which then holds it: nothing of the store need be read for it. */
   function isKnown(path: BytePath): boolean {

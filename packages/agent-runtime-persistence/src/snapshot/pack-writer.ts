@@ -172,36 +172,45 @@ function objectHeader(type: number, size: number): Buffer {
   return Buffer.from(bytes)
 }
 
+/** Where the offsets of large packs are kept: those that do not fit into 31 bits. */
+const largeOffset = 0x80000000
+
 function formatPackIndex(seen: Map<string, number>, offsets: number[], checks: number[], trailer: Buffer): Buffer {
   const ids = [...seen.keys()].sort()
-  const head = Buffer.from("\xfftOc\0\0\0\x02", "latin1")
-  const fanout = Buffer.alloc(1024)
-  const names = Buffer.allocUnsafe(ids.length * 20)
-  const sums = Buffer.allocUnsafe(ids.length * 4)
-  const small = Buffer.allocUnsafe(ids.length * 4)
-  const large: Buffer[] = []
+  const namesAt = 8 + 1024
+  const checksAt = namesAt + ids.length * 20
+  const offsetsAt = checksAt + ids.length * 4
+  let largeAt = offsetsAt + ids.length * 4
+  const largeCount = offsets.reduce((count, offset) => count + (offset < largeOffset ? 0 : 1), 0)
+  const end = largeAt + largeCount * 8
+  const index = Buffer.alloc(end + 40) // in one piece: that of a large first snapshot has several megabytes
+  index.write("\xfftOc\0\0\0\x02", "latin1")
   const counts = new Array<number>(256).fill(0)
+  let large = 0
   ids.forEach((id, row) => {
     const position = seen.get(id) as number
-    const first = names.write(id, row * 20, "hex") && (names[row * 20] as number)
+    index.write(id, namesAt + row * 20, "hex")
+    const first = index[namesAt + row * 20] as number
     counts[first] = (counts[first] as number) + 1
-    sums.writeUInt32BE(checks[position] as number, row * 4)
+    index.writeUInt32BE(checks[position] as number, checksAt + row * 4)
     const offset = offsets[position] as number
-    if (offset < 0x80000000) small.writeUInt32BE(offset, row * 4)
+    if (offset < largeOffset) index.writeUInt32BE(offset, offsetsAt + row * 4)
     else {
-      small.writeUInt32BE((0x80000000 | large.length) >>> 0, row * 4)
-      const wide = Buffer.allocUnsafe(8)
-      wide.writeBigUInt64BE(BigInt(offset))
-      large.push(wide)
+      index.writeUInt32BE((largeOffset | large++) >>> 0, offsetsAt + row * 4)
+      largeAt = index.writeBigUInt64BE(BigInt(offset), largeAt)
     }
   })
   let total = 0
   for (const [i, count] of counts.entries()) {
     total += count
-    fanout.writeUInt32BE(total, i * 4)
+    index.writeUInt32BE(total, 8 + i * 4)
   }
-  const body = Buffer.concat([head, fanout, names, sums, small, ...large, trailer])
-  return Buffer.concat([body, createHash("sha1").update(body).digest()])
+  trailer.copy(index, end)
+  createHash("sha1")
+    .update(index.subarray(0, end + 20))
+    .digest()
+    .copy(index, end + 20)
+  return index
 }
 
 function writeFully(descriptor: number, bytes: Buffer): void {

@@ -1,5 +1,5 @@
 /** Trees as nested maps of names: change some paths, compare two, list one. Untouched folders are never read. */
-import { type BytePath, foldersAbove, joinPath, nameOf } from "./byte-path.js"
+import { type BytePath, joinPath } from "./byte-path.js"
 import { emptyTree, formatTree, objectId, sortTree, type TreeEntry, type TreeNames, treeMode } from "./git-objects.js"
 import type { ObjectReader } from "./object-reader.js"
 
@@ -14,63 +14,72 @@ export interface TreeChange {
   readonly after: FileEntry | undefined
 }
 
-interface Folder {
-  /** Names that become a file, or (null) no longer are one. */
-  readonly files: Map<BytePath, FileEntry | null>
-  readonly folders: Map<BytePath, Folder>
-}
-
-/** A tree with some paths set or (null) removed. `emit` gets each tree object that the old tree did not have there. */
+/**
+ * A tree with some paths changed: `fileAt` says which file each of them is now, if any. `emit` gets each tree object
+ * that the old tree did not have there.
+ */
 export async function editTree(
   reader: ObjectReader,
   base: string,
-  changes: ReadonlyMap<BytePath, FileEntry | null>,
+  changed: readonly BytePath[],
+  fileAt: (path: BytePath) => FileEntry | undefined,
   emit: (id: string, data: Buffer, names: TreeNames) => void,
 ): Promise<string> {
-  const root: Folder = { files: new Map(), folders: new Map() }
-  for (const [path, entry] of changes) {
-    let folder = root
-    for (const name of foldersAbove(path).map(nameOf)) {
-      const next: Folder = folder.folders.get(name) ?? { files: new Map(), folders: new Map() }
-      folder.folders.set(name, next)
-      folder = next
-    }
-    folder.files.set(nameOf(path), entry)
-  }
-  const id = await editFolder(reader, base, root, emit)
+  const paths = [...changed].sort() // what is in one folder follows each other
+  const id = await editFolder(base, 0, 0, paths.length)
   if (id !== undefined) return id
   emit(emptyTree, Buffer.alloc(0), new Map())
   return emptyTree
+
+  /** Edits the folder whose changed paths are those from `start` to `end`, its own path being their first `prefix` letters. */
+  async function editFolder(
+    old: string | undefined,
+    prefix: number,
+    start: number,
+    end: number,
+  ): Promise<string | undefined> {
+    const entries = new Map(old === undefined ? [] : await reader.tree(old))
+    let next = start
+    while (next < end) {
+      const path = paths[next] as BytePath
+      const slash = path.indexOf("/", prefix)
+      if (slash < 0) {
+        editFile(entries, path.slice(prefix), fileAt(path))
+        next++
+      } else {
+        const first = next
+        next = findEnd(path.slice(prefix, slash + 1), prefix, first, end)
+        if (fileAt(path.slice(0, slash))) continue // a file took the folder's place
+        const name = path.slice(prefix, slash)
+        const there = entries.get(name)
+        const before = there?.mode === treeMode ? there.id : undefined
+        const inner = await editFolder(before, slash + 1, first, next)
+        if (inner !== undefined) entries.set(name, { name, mode: treeMode, id: inner })
+        else if (before !== undefined) entries.delete(name)
+      }
+    }
+    if (entries.size === 0) return undefined
+    const sorted = sortTree(entries.values())
+    const data = formatTree(sorted)
+    const edited = objectId("tree", data)
+    if (edited !== old) {
+      const names = new Map(sorted.map((entry) => [entry.name, entry]))
+      emit(edited, data, names)
+      reader.keepTree(edited, names)
+    }
+    return edited
+  }
+
+  function findEnd(name: BytePath, prefix: number, start: number, end: number): number {
+    let at = start + 1
+    while (at < end && paths[at]?.startsWith(name, prefix)) at++
+    return at
+  }
 }
 
-async function editFolder(
-  reader: ObjectReader,
-  base: string | undefined,
-  folder: Folder,
-  emit: (id: string, data: Buffer, names: TreeNames) => void,
-): Promise<string | undefined> {
-  const entries = new Map(base === undefined ? [] : await reader.tree(base))
-  for (const [name, file] of folder.files) {
-    if (file !== null) entries.set(name, { name, mode: file.mode, id: file.id })
-    else if (entries.get(name)?.mode !== treeMode) entries.delete(name)
-  }
-  for (const [name, inside] of folder.folders) {
-    const old = entries.get(name)
-    if (folder.files.get(name)) continue // a file took the folder's place
-    const inner = await editFolder(reader, old?.mode === treeMode ? old.id : undefined, inside, emit)
-    if (inner !== undefined) entries.set(name, { name, mode: treeMode, id: inner })
-    else if (old?.mode === treeMode) entries.delete(name)
-  }
-  if (entries.size === 0) return undefined
-  const sorted = sortTree(entries.values())
-  const data = formatTree(sorted)
-  const id = objectId("tree", data)
-  if (id !== base) {
-    const names = new Map(sorted.map((entry) => [entry.name, entry]))
-    emit(id, data, names)
-    reader.keepTree(id, names)
-  }
-  return id
+function editFile(entries: Map<BytePath, TreeEntry>, name: BytePath, file: FileEntry | undefined): void {
+  if (file !== undefined) entries.set(name, { name, mode: file.mode, id: file.id })
+  else if (entries.get(name)?.mode !== treeMode) entries.delete(name)
 }
 
 /** Paths that differ between two trees, in byte order of the walk. Equal folders are not read. */
