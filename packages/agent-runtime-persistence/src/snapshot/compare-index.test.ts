@@ -67,6 +67,25 @@ it("names what was edited, touched, made executable, replaced, removed or hidden
   expect(ours()).not.toContain("d0/f12.txt")
 })
 
+it("looks at every file each time, and reads an index anew when it is another", () => {
+  fill()
+  const files = createWorkspaceFiles(work.root, 1 << 20)
+  const again = () => {
+    files.refresh()
+    return findStale(files, indexFile, 60, new Map())
+  }
+  expect(again()).toEqual([])
+  writeFileSync(at("d0/f0.txt"), "edited, and longer")
+  expect(again()).toEqual(["d0/f0.txt"])
+  addAll()
+  expect(again()).toEqual([])
+  rmSync(at("d1/f1.txt"))
+  rmSync(at("d2"), { recursive: true })
+  expect(again()).toEqual(gits())
+  writeFileSync(indexFile, "no index any more")
+  expect(again()).toBeUndefined()
+})
+
 it("notes on the way which files are private", () => {
   fill()
   for (const path of ["d0/f0.txt", "run.sh"]) chmodSync(at(path), path === "run.sh" ? 0o700 : 0o400)

@@ -1,9 +1,9 @@
 /** Compares the files of a small index with the disk as git would, without starting one. */
 import { createHash } from "node:crypto"
-import { closeSync, fstatSync, openSync, readFileSync, readSync, type Stats } from "node:fs"
+import { closeSync, fstatSync, openSync, readFileSync, readSync, type Stats, statSync } from "node:fs"
 import { isKeepupError } from "@ku0/agent-runtime-core"
-import { type BytePath, isAscii } from "./byte-path.js"
-import { visitIndex } from "./git-index.js"
+import { type BytePath, parentOf } from "./byte-path.js"
+import { idAt, visitIndex } from "./git-index.js"
 import { isPrivateIn, isPrivateMode, notePrivate } from "./private-files.js"
 import { lookAtDisk, type WorkspaceFiles } from "./workspace-files.js"
 
@@ -20,58 +20,99 @@ export function findStale(
   mostFiles: number,
   marks: Map<BytePath, boolean>,
 ): BytePath[] | undefined {
-  const read = readIndex(indexFile, mostFiles)
-  if (read === undefined) return undefined
-  const { data, second } = read
-  const view = new DataView(data.buffer, data.byteOffset, data.length)
+  const index = readIndex(files, indexFile, mostFiles)
+  if (index === undefined) return undefined
   const stale: BytePath[] = []
-  let isPlain = true
-  let folder = enter("")
-  function compare(path: BytePath, at: number, mode: number, flags: number): void {
-    if (!isPlain || isUnusual(flags, mode)) {
-      isPlain = false
-      return
+  let folder: BytePath | undefined
+  let isReal = false
+  let isFolderPrivate = false
+  for (const entry of index) {
+    const { path } = entry
+    if (folder !== entry.folder) {
+      folder = entry.folder
+      isReal = files.isRealFolder(folder)
+      isFolderPrivate = isPrivateIn(marks, folder)
     }
-    const slash = path.lastIndexOf("/")
-    const above = slash < 0 ? "" : path.slice(0, slash)
-    if (folder.path !== above) folder = enter(above)
-    const stat = folder.isReal ? lookAtDisk(resolve(path, slash + 1)) : undefined
-    if (stat === undefined || !isSame(data, at, mode, view, stat, second)) stale.push(path)
-    if (stat === undefined) return
+    const stat = isReal ? lookAtDisk(entry.place) : undefined
+    if (stat === undefined || !isSame(entry, stat)) stale.push(path)
+    if (stat === undefined) continue
     const isPrivate = isPrivateMode(stat.mode)
-    if (!isPrivate && marks.size === 0) return // nearly always
-    if (stat.isFile() && (marks.get(path) ?? folder.isPrivate) !== isPrivate) notePrivate(marks, path, isPrivate)
+    if (!isPrivate && marks.size === 0) continue // nearly always
+    if (stat.isFile() && (marks.get(path) ?? isFolderPrivate) !== isPrivate) notePrivate(marks, path, isPrivate)
   }
+  return stale
+}
 
-  function enter(path: BytePath) {
-    const start = files.resolve(path)
-    return {
-      path,
-      isReal: files.isRealFolder(path),
-      isPrivate: isPrivateIn(marks, path),
-      start: typeof start === "string" ? `${start}/` : undefined,
-    }
-  }
+/** What an index says of a file, ready to be compared. */
+interface IndexedFile {
+  readonly path: BytePath
+  readonly folder: BytePath
+  /** Where it is on disk. */
+  readonly place: string | Buffer
+  /** False: whatever it looks like, it may have changed. */
+  readonly isTrusted: boolean
+  readonly mode: number
+  /** Seconds and nanoseconds. */
+  readonly changed: readonly [number, number]
+  readonly modified: readonly [number, number]
+  /** These four modulo 2^32. */
+  readonly inode: number
+  readonly owner: number
+  readonly group: number
+  readonly size: number
+}
 
-  /** Most files lie beside one another, and have plain names. */
-  function resolve(path: BytePath, nameAt: number): string | Buffer {
-    const name = path.slice(nameAt)
-    return folder.start === undefined || !isAscii(name) ? files.resolve(path) : folder.start + name
-  }
+/** The last index that was read for a workspace: a program that stays looks at the same one many times. */
+const lastRead = new WeakMap<WorkspaceFiles, { readonly version: string; readonly index: readonly IndexedFile[] }>()
 
+function readIndex(files: WorkspaceFiles, indexFile: string, mostFiles: number): readonly IndexedFile[] | undefined {
   try {
-    const { isSplit, isSparse } = visitIndex(data, compare)
-    return isPlain && !isSplit && !isSparse ? stale : undefined
+    const { ino, size, mtimeMs, ctimeMs } = statSync(indexFile)
+    const version = [indexFile, ino, size, mtimeMs, ctimeMs].join("\n")
+    const last = lastRead.get(files)
+    if (last?.version === version) return last.index
+    const index = parseSmallIndex(files, indexFile, mostFiles)
+    if (index !== undefined) lastRead.set(files, { version, index })
+    return index
   } catch (error) {
-    if (isKeepupError(error)) return undefined
+    if (isKeepupError(error) || (error as NodeJS.ErrnoException).code !== undefined) return undefined
     throw error
   }
 }
 
-function readIndex(indexFile: string, mostFiles: number) {
-  let descriptor: number | undefined
+function parseSmallIndex(files: WorkspaceFiles, indexFile: string, mostFiles: number): IndexedFile[] | undefined {
+  const read = readSmallIndex(indexFile, mostFiles)
+  if (read === undefined) return undefined
+  const { data, second } = read
+  const view = new DataView(data.buffer, data.byteOffset, data.length)
+  const index: IndexedFile[] = []
+  let isPlain = true
+  const { isSplit, isSparse } = visitIndex(data, (path, at, mode, flags) => {
+    if (isUnusual(flags, mode)) isPlain = false
+    const size = view.getUint32(at + 36)
+    const changed = [view.getUint32(at), view.getUint32(at + 4)] as const
+    const modified = [view.getUint32(at + 8), view.getUint32(at + 12)] as const
+    index.push({
+      path,
+      folder: parentOf(path),
+      place: files.resolve(path),
+      // A file as young as the index may have changed after it, and size 0 is how git says that one did.
+      isTrusted: changed[0] < second && modified[0] < second && (size !== 0 || isEmptyBlob(data, at)),
+      mode,
+      changed,
+      modified,
+      inode: view.getUint32(at + 20),
+      owner: view.getUint32(at + 28),
+      group: view.getUint32(at + 32),
+      size,
+    })
+  })
+  return isPlain && !isSplit && !isSparse ? index : undefined
+}
+
+function readSmallIndex(indexFile: string, mostFiles: number) {
+  const descriptor = openSync(indexFile, "r")
   try {
-    descriptor = openSync(indexFile, "r")
     const head = Buffer.alloc(12)
     readSync(descriptor, head, 0, head.length, 0)
     if (head.readUInt32BE(8) > mostFiles) return undefined // without reading all of a large one
@@ -81,10 +122,8 @@ function readIndex(indexFile: string, mostFiles: number) {
     const end = data.length - 20
     if (createHash("sha1").update(data.subarray(0, end)).digest().compare(data, end) !== 0) return undefined
     return { data, second }
-  } catch {
-    return undefined
   } finally {
-    if (descriptor !== undefined) closeSync(descriptor)
+    closeSync(descriptor)
   }
 }
 
@@ -93,26 +132,26 @@ function isUnusual(flags: number, mode: number): boolean {
   return (flags & ~0xfff) !== 0 || (mode !== 0o100644 && mode !== 0o100755 && mode !== 0o120000)
 }
 
-/** Times to the nanosecond where the index has them; a file as young as the index may have changed after it. */
-function isSame(bytes: Buffer, at: number, mode: number, view: DataView, stat: Stats, indexSecond: number): boolean {
-  const changed = view.getUint32(at)
-  const modified = view.getUint32(at + 8)
-  if (changed >= indexSecond || modified >= indexSecond) return false
-  const size = view.getUint32(at + 36)
-  if (size === 0 && bytes.compare(emptyBlob, 0, 20, at + 40, at + 60) !== 0) return false
+function isEmptyBlob(data: Buffer, at: number): boolean {
+  return data.compare(emptyBlob, 0, 20, at + idAt, at + idAt + 20) === 0
+}
+
+/** Times to the nanosecond where the index has them. */
+function isSame(entry: IndexedFile, stat: Stats): boolean {
   return (
-    isTime(stat.ctimeMs, changed, view.getUint32(at + 4)) &&
-    isTime(stat.mtimeMs, modified, view.getUint32(at + 12)) &&
-    stat.ino % 2 ** 32 === view.getUint32(at + 20) &&
-    modeOf(stat) === mode &&
-    stat.uid === view.getUint32(at + 28) &&
-    stat.gid === view.getUint32(at + 32) &&
-    stat.size % 2 ** 32 === size
+    entry.isTrusted &&
+    isTime(stat.ctimeMs, entry.changed) &&
+    isTime(stat.mtimeMs, entry.modified) &&
+    stat.ino % 2 ** 32 === entry.inode &&
+    modeOf(stat) === entry.mode &&
+    stat.uid === entry.owner &&
+    stat.gid === entry.group &&
+    stat.size % 2 ** 32 === entry.size
   )
 }
 
 /** The same sum Node makes of both parts. */
-function isTime(ms: number, seconds: number, nanoseconds: number): boolean {
+function isTime(ms: number, [seconds, nanoseconds]: readonly [number, number]): boolean {
   return nanoseconds === 0 ? Math.floor(ms / 1000) === seconds : ms === seconds * 1000 + nanoseconds / 1_000_000
 }
 

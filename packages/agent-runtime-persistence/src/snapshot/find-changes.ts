@@ -166,7 +166,7 @@ async function checkFolders(context: ScanContext) {
   for (const [path, known] of state.directories.entries) {
     if (++count % 2000 === 0) signal.throwIfAborted()
     context.follower?.follow(path, known.inode)
-    const stat = path !== "" && gone.has(parentOf(path)) ? undefined : lookAtFolder(files.resolve(path))
+    const stat = path !== "" && gone.has(parentOf(path)) ? undefined : files.lookAtFolder(path)
     if (stat === undefined || stat instanceof Error) gone.add(path)
     else if (!isUnchanged(known, stat)) again.push(path)
   }

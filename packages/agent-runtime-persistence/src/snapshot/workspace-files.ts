@@ -50,6 +50,8 @@ export interface WorkspaceFiles {
   list(folder: BytePath): NamedEntry[] | undefined
   /** Whether a folder is there and no link, nor below one. */
   isRealFolder(folder: BytePath): boolean
+  /** As `lookAtFolder`, but as it was found when it was asked whether it is real, if it was. */
+  lookAtFolder(folder: BytePath): Stats | Error | undefined
   /** Forgets which folders were found to be real. Call at the start of each look at the workspace. */
   refresh(): void
 }
@@ -59,7 +61,7 @@ const attempts = 4
 export function createWorkspaceFiles(root: string, maxFileSize: number): WorkspaceFiles {
   const bytesRoot = toBytePath(root)
   const small = Buffer.allocUnsafeSlow(128 << 10)
-  const realFolders = new Map<BytePath, boolean | Error>([["", true]])
+  const realFolders = new Map<BytePath, Stats | boolean | Error>([["", true]])
   let last: { readonly path: BytePath; readonly resolved: string | Buffer } = {
     path: "",
     resolved: toSystemPath(bytesRoot),
@@ -71,16 +73,13 @@ export function createWorkspaceFiles(root: string, maxFileSize: number): Workspa
     return last.resolved
   }
 
-  /** Whether it is a folder and below no link, or why that can't be told. */
-  function checkFolder(path: BytePath): boolean | Error {
+  /** The folder there, or true; false when it is none or below a link, or why that can't be told. */
+  function checkFolder(path: BytePath): Stats | boolean | Error {
     const known = realFolders.get(path)
     if (known !== undefined) return known
     const slash = path.lastIndexOf("/")
-    let state = slash < 0 || checkFolder(path.slice(0, slash))
-    if (state === true) {
-      const found = lookAtFolder(resolve(path))
-      state = found instanceof Error ? found : found !== undefined
-    }
+    const above = slash < 0 || checkFolder(path.slice(0, slash))
+    const state = isReal(above) ? (lookAtFolder(resolve(path)) ?? false) : above
     realFolders.set(path, state)
     return state
   }
@@ -175,12 +174,20 @@ export function createWorkspaceFiles(root: string, maxFileSize: number): Workspa
     look,
     read,
     list,
-    isRealFolder: (folder) => checkFolder(folder) === true,
+    isRealFolder: (folder) => isReal(checkFolder(folder)),
+    lookAtFolder(folder) {
+      const known = realFolders.get(folder)
+      return typeof known === "object" ? known : lookAtFolder(resolve(folder))
+    },
     refresh() {
       realFolders.clear()
       realFolders.set("", true)
     },
   }
+}
+
+function isReal(folder: Stats | boolean | Error): boolean {
+  return folder !== false && !(folder instanceof Error)
 }
 
 /** What is at a path on disk, not following a link; undefined when there is nothing, or nothing we may see. */
