@@ -1,5 +1,6 @@
 /** What people write for a session or a checkpoint → the one they mean, or an error that lists the near ones. */
-import { dirname } from "node:path"
+import { existsSync } from "node:fs"
+import { basename, dirname } from "node:path"
 import {
   type Checkpoint,
   type CheckpointId,
@@ -22,9 +23,24 @@ export async function getSession(context: Context, reference = context.flags.ses
   const found = await findSession(context, reference)
   if (found !== undefined) return found
   if (reference !== undefined && reference !== "latest") return await runtime.store.sessions.resolve(reference)
+  const moved = await findMoved(runtime, context.workspacePath)
+  const start = "Start one with `keepup run`, or keep what is here with `keepup checkpoint create`."
   throw new KeepupError("NOT_FOUND", `There is no session in ${context.workspacePath} yet.`, {
-    hint: "Start one with `keepup run`, or keep what is here with `keepup checkpoint create`.",
+    hint: moved === undefined ? start : `${start} ${tellMoved(moved)}`,
   })
+}
+
+/** The newest session whose workspace is gone, best of all one of the same name: the folder may have been moved here. */
+export async function findMoved(runtime: Runtime, workspacePath: string): Promise<Session | undefined> {
+  const sessions = await runtime.store.sessions.list({ limit: 1_000 })
+  const there = new Map(sessions.map((session) => [session.workspacePath, existsSync(session.workspacePath)]))
+  const moved = sessions.filter((session) => session.checkpointCount > 0 && !there.get(session.workspacePath))
+  return moved.find((session) => basename(session.workspacePath) === basename(workspacePath)) ?? moved[0]
+}
+
+export function tellMoved({ id, workspacePath }: Session): string {
+  const take = `\`keepup session export ${shortId(id)} moved.keepup\`, then \`keepup session import moved.keepup\``
+  return `Was this folder moved here from ${oneLine(workspacePath)}, which is gone? Bring its session along: ${take}.`
 }
 
 /** The same; `undefined` where the workspace has no session. A reference that names none still throws. */

@@ -35,10 +35,10 @@ export interface ChangeHints extends FolderFollower {
 /** How long the event of our own file may take to be noticed; on a machine too busy for that, everything is looked at. */
 const bellMs = 200
 
-/** Undefined where the system can't watch, or not that many folders. */
+/** Undefined where the system can't watch, or not that many folders, or there is nothing to watch. */
 export async function watchChanges(environment: SnapshotEnvironment): Promise<ChangeHints | undefined> {
-  if (process.platform !== "linux") return undefined
   const { files, store } = environment
+  if (process.platform !== "linux" || lookAtDisk(files.root) === undefined) return undefined
   const cookies = join(store, "cookies")
   const queueLimit = readQueueLimit()
   const watched = new Map<BytePath, { readonly inode: number; readonly watcher: FSWatcher }>()

@@ -1,5 +1,5 @@
 /** Nothing of the user's git reaches us, and nothing of ours reaches the user's git. */
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import {
@@ -172,6 +172,29 @@ it("is bound to one workspace, and can be bound again after a move", async () =>
   expect(takePicture(moved, false)).toEqual(work.picture())
   writeFileSync(join(storeDirectory, "keepup.json"), JSON.stringify({ version: 99, workspace: moved }))
   await expect(work.open({ storeDirectory, workspacePath: moved })).rejects.toMatchObject({ code: "STORE_TOO_NEW" })
+})
+
+it("can be read when its workspace is gone, and does not take that for deleted files", async () => {
+  const first = await work.open()
+  const { commit } = await first.capture({ message: "1", checkpointId: "1" })
+  await first.close() // with all it borrowed from the user's repository
+  const before = work.picture()
+  const store = await work.open()
+  renameSync(work.root, `${work.root}-moved`)
+  const isMissing = { code: "NOT_FOUND", message: expect.stringContaining("There is no workspace at") }
+  await expect(store.capture({ message: "2", checkpointId: "2" })).rejects.toMatchObject(isMissing)
+  await store.close()
+  const reopened = await work.open()
+  expect((await reopened.listFiles(commit)).length).toBeGreaterThan(0)
+  expect(await reopened.watch()).toBe(false)
+  await expect(reopened.capture({ message: "2", checkpointId: "2" })).rejects.toMatchObject(isMissing)
+  await expect(reopened.restore(commit)).rejects.toMatchObject(isMissing)
+  await expect(reopened.diff(commit, "workspace")).rejects.toMatchObject(isMissing)
+  expect([...reopened.listCheckpoints().keys()]).toEqual(["1"])
+  expect(existsSync(work.root)).toBe(false)
+  renameSync(`${work.root}-moved`, work.root)
+  await reopened.restore(commit)
+  expect(work.picture()).toEqual(before)
 })
 
 it("says UNAVAILABLE where there is no git", async () => {

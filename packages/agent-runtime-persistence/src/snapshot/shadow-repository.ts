@@ -75,13 +75,17 @@ function storeDirectoryOf(stateDirectory: string, workspace: string): string {
   return join(stateDirectory, "snapshots", name)
 }
 
+function directoryOf({ storeDirectory, stateDirectory }: ShadowLocation, workspace: string): string {
+  return resolve(storeDirectory ?? storeDirectoryOf(stateDirectory as string, workspace))
+}
+
 export function openShadowRepository(location: ShadowLocation, now: number): ShadowRepository {
-  const workspace = findWorkspace(location.workspacePath)
   const { stateDirectory } = location
   if (location.storeDirectory === undefined && stateDirectory === undefined) {
     throw new KeepupError("INVALID_INPUT", "A snapshot store needs a store directory or a state directory.")
   }
-  const directory = resolve(location.storeDirectory ?? storeDirectoryOf(stateDirectory as string, workspace))
+  const workspace = findWorkspace(location)
+  const directory = directoryOf(location, workspace)
   refuseDangerous(workspace, location, directory)
   const isNamed = stateDirectory !== undefined && directory === resolve(storeDirectoryOf(stateDirectory, workspace))
   const binding = readBinding(directory, isNamed)
@@ -148,15 +152,24 @@ function readBinding(directory: string, isNamed: boolean): string | undefined {
   throw new KeepupError("CORRUPT", `${file} names no workspace.`)
 }
 
-function findWorkspace(path: string): string {
+/** One that is gone or was moved still has its snapshots: they can be read, but none can be taken. */
+function findWorkspace(location: ShadowLocation): string {
   try {
-    return realpathSync(path)
+    return realpathSync(location.workspacePath)
   } catch (cause) {
-    throw new KeepupError("NOT_FOUND", `There is no workspace at ${path}.`, {
-      cause,
-      hint: "Its checkpoints are kept. Make the folder again and restore one there, or move the workspace back.",
-    })
+    const path = resolve(location.workspacePath)
+    if (readBinding(directoryOf(location, path), false) === path) return path
+    throw missingWorkspace(path, cause)
   }
+}
+
+export function missingWorkspace(path: string, cause?: unknown): KeepupError {
+  return new KeepupError("NOT_FOUND", `There is no workspace at ${path}.`, {
+    ...(cause !== undefined && { cause }),
+    hint:
+      "Its checkpoints are kept. Make the folder again and restore one there; or, if it was moved, take its sessions " +
+      "to the new place with `keepup session export` and `keepup session import`.",
+  })
 }
 
 /** Roots that hold far more than one piece of work, or keepup's own files. */

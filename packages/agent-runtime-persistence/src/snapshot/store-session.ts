@@ -5,8 +5,10 @@ import type { BytePath } from "./byte-path.js"
 import { type CaptureRequest, capture } from "./capture.js"
 import type { ChangeHints } from "./change-hints.js"
 import { createScanState, type ScanState, saveScanState, stateVersion } from "./scan-state.js"
+import { missingWorkspace } from "./shadow-repository.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import type { StoreLock } from "./store-lock.js"
+import { lookAtFolder } from "./workspace-files.js"
 
 export interface SessionRequest extends Omit<CaptureRequest, "hints" | "replaced"> {
   /** Look at everything, whatever is hinted. */
@@ -45,6 +47,9 @@ export function createStoreSession(environment: SnapshotEnvironment, lock: Store
   let lastExact = Number.NEGATIVE_INFINITY
 
   async function captureLocked(request: SessionRequest): Promise<Snapshot | null> {
+    const { files } = environment
+    // Nothing is there to be captured: that is not the same as all files being deleted.
+    if (lookAtFolder(files.resolve("")) === undefined) throw missingWorkspace(files.root)
     const onDisk = stateVersion(environment.store)
     if (state === undefined || version !== onDisk) {
       state = environment.loadState()

@@ -6,6 +6,7 @@ import { renderTable } from "../../output/table.js"
 import { cut, cutName, oneLine, plural, type Styles, wrap } from "../../output/text.js"
 import { relativeTime } from "../../output/time.js"
 import { renderTree } from "../../output/tree.js"
+import { findMoved, tellMoved } from "../../references.js"
 import { plantSessions } from "../../session-tree.js"
 
 export const listCommand: Command = {
@@ -23,27 +24,30 @@ export const listCommand: Command = {
   ],
   exits: ["UNAVAILABLE"],
   async run(context, input) {
-    const { store } = await context.openRuntime()
+    const runtime = await context.openRuntime()
+    const { store } = runtime
     const status = input.option("status") as SessionStatus | undefined
     const sessions = await store.sessions.list({
       limit: input.count("limit") ?? 50,
       ...(!input.flag("all") && { workspacePath: context.workspacePath }),
       ...(status && { status }),
     })
+    const isNone = sessions.length === 0 && !context.flags.json
+    const moved = isNone ? await findMoved(runtime, context.workspacePath) : undefined
     if (input.flag("tree") && !context.flags.json) {
       const tree = await plantSessions(context, sessions)
-      context.answer({}, () => (tree.length === 0 ? nothing(context) : renderTree(tree)))
+      context.answer({}, () => (tree.length === 0 ? nothing(context, moved) : renderTree(tree)))
       return
     }
     context.answer({ sessions: sessions.map(sessionToJson) }, () =>
-      sessions.length === 0 ? nothing(context) : renderSessions(context, sessions, input.flag("all")),
+      sessions.length === 0 ? nothing(context, moved) : renderSessions(context, sessions, input.flag("all")),
     )
   },
 }
 
-function nothing(context: Context): string {
-  const text = `No sessions in ${oneLine(context.workspacePath)}. \`keepup run\` starts one; \`--all\` shows those of other workspaces.`
-  return wrap(text, context.width)
+function nothing({ workspacePath, width }: Context, moved: Session | undefined): string {
+  const text = `No sessions in ${oneLine(workspacePath)}. \`keepup run\` starts one; \`--all\` shows those of other workspaces.`
+  return wrap(moved === undefined ? text : `${text} ${tellMoved(moved)}`, width)
 }
 
 function renderSessions({ styles, width, now }: Context, sessions: readonly Session[], isAll: boolean): string {
