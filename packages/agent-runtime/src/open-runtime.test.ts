@@ -199,19 +199,26 @@ describe("a runtime", () => {
     expect(readFileSync(handoff, "utf8")).toContain(`--from '#${number}'`)
   })
 
-  it("frees what it can where a workspace is gone, and says what it left", async () => {
+  it("frees what it can, also where a workspace is gone, and says what it left", async () => {
     const runtime = await open()
     const gone = join(root, "gone")
-    mkdirSync(gone)
-    const lost = await runtime.store.sessions.create({ workspacePath: gone, name: "lost" })
-    await take(runtime, lost.id)
+    const newer = join(root, "newer")
+    const kept: Checkpoint[] = []
+    for (const workspacePath of [gone, newer]) {
+      mkdirSync(workspacePath)
+      const session = await runtime.store.sessions.create({ workspacePath, name: "lost" })
+      kept.push(await take(runtime, session.id))
+    }
     await take(runtime, (await create(runtime, "here")).id)
+    const { directory } = await runtime.snapshots(newer)
     await runtime.close()
     rmSync(gone, { recursive: true })
+    writeFileSync(join(directory, "keepup.json"), JSON.stringify({ version: 99, workspace: newer }))
     const again = await open()
     const { workspaces, left } = await again.collectGarbage()
-    expect(workspaces).toEqual([again.workspacePath])
-    expect(left).toEqual([{ path: gone, reason: expect.stringContaining(gone) }])
+    expect(workspaces.toSorted()).toEqual([gone, again.workspacePath].toSorted())
+    expect(left).toEqual([{ path: newer, reason: expect.stringContaining("newer keepup") }])
+    expect((await again.snapshots(gone)).listCheckpoints().has(kept[0]?.id as string)).toBe(true)
   })
 
   it("takes no snapshot away that has only lost its ref", async () => {
