@@ -8,9 +8,10 @@ import { summarise } from "./stats.mjs"
  * @param {{rounds: number, warmup?: number, before?: (name: string, round: number) => unknown,
  *          after?: (name: string, round: number, result: unknown) => unknown, beforeRound?: (round: number) => unknown,
  *          took?: (name: string) => number | undefined,
- *          quietEvery?: number, budgetMs?: Record<string, number>, warmupMs?: number}} options `before` and `after` are not timed;
- *          `took` tells how long it was for who works in a process of its own; a contestant that has used up its budget of milliseconds sits out the rest, and one that has warmed up for `warmupMs` the
- *          rounds of that, but for the last: who takes long has no use for many of them
+ *          quietEvery?: number, budgetMs?: Record<string, number>, warmupMs?: number}} options `before` and `after` are
+ *          not timed; `took` tells how long it was for who works in a process of its own; a contestant that has used up
+ *          its budget of milliseconds sits out the rest, and one that has warmed up for `warmupMs` the rounds of that,
+ *          but for the last: who takes long has no use for many of them
  */
 export async function interleave(contestants, options) {
   const names = Object.keys(contestants)

@@ -29,20 +29,21 @@ export async function writeJournal(store: string, journal: RestoreJournal): Prom
 
 /** Gone for good when it returns: a note that came back after a power cut would settle the restore once more. */
 export function removeJournal(store: string, id: string, held?: HeldFiles): void {
-  const folder = join(store, "restores")
-  const file = join(folder, `${id}.json`)
-  held?.hold(file)
-  removeFile(file)
-  syncFolder(folder)
+  syncFolder(unlinkJournal(store, id, held))
 }
 
 /** For whoever has it on record that the restore is done, so that nobody goes by the note any more: the disk need not be waited for. */
 export function dropJournal(store: string, id: string, held: HeldFiles): void {
+  const folder = unlinkJournal(store, id, held)
+  syncAll([folder]).catch(() => {}) // a note that comes back is one more thing for the doctor to clear away
+}
+
+function unlinkJournal(store: string, id: string, held: HeldFiles | undefined): string {
   const folder = join(store, "restores")
   const file = join(folder, `${id}.json`)
-  held.hold(file)
+  held?.hold(file)
   removeFile(file)
-  syncAll([folder]).catch(() => {}) // a note that comes back is one more thing for the doctor to clear away
+  return folder
 }
 
 /**

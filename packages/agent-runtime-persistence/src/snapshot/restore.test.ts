@@ -1,6 +1,6 @@
 /** A restore writes only what differs, deletes only what is held, and says what it would do before. */
 import { execFileSync } from "node:child_process"
-import { linkSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
+import { existsSync, linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
@@ -151,6 +151,28 @@ it("reports what stands in the way and leaves it there", async () => {
   const outcome = await store.restore(commit)
   expect(outcome.failed).toEqual([{ path: "out", reason: "blocked" }])
   expect(work.read("out/kept.log")).toContain("ignored")
+})
+
+it("ends its plan with itself when the safety snapshot fails", async () => {
+  const store = await work.open()
+  work.write(".gitignore", "*.log\n")
+  const { commit } = await store.capture({ message: "1", checkpointId: "1" })
+  await store.close()
+  work.write(".gitignore", "")
+  work.write("kept.log", "ignored then")
+  const slowGit = join(work.folder, "slow-git")
+  const script = '#!/bin/sh\ncase "$*" in *check-ignore*) sleep 0.3;; esac\nexec git "$@"\n'
+  writeFileSync(slowGit, script, { mode: 0o755 })
+  const failing = await work.open({
+    git: slowGit,
+    onStep(name) {
+      if (name === "capture:refs") throw new Error("no more room")
+    },
+  })
+  await expect(failing.restore(commit)).rejects.toThrow("no more room")
+  // Planning asks git about the rules of then, in a folder of its own, and git takes its time.
+  expect(existsSync(join(failing.directory, "rules-then"))).toBe(false)
+  expect(readFileSync(join(work.root, "kept.log"), "utf8")).toBe("ignored then")
 })
 
 it("keeps the note of a restore whose last step failed, so that it can be taken back", async () => {
