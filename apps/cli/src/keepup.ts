@@ -8,6 +8,7 @@ import { version } from "./version.js"
 const [first, ...others] = process.argv.slice(2)
 
 if ((first === "--version" || first === "-V") && others.length === 0) {
+  process.stdout.once("error", () => void run()) // which says what is wrong with it
   process.stdout.write(`${version}\n`)
 } else {
   void run()

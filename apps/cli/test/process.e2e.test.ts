@@ -93,6 +93,7 @@ it("says that its answer could not be written, and keeps what was done", () => {
     /^error: Standard output can't be written \(ENOSPC: .*\)\. \[UNAVAILABLE\]\nWhat was done is kept; /,
   )
   expect(place.ask("checkpoint", "show", "kept").checkpoint.number).toBe(1)
+  expect(into(">/dev/full", "--version")).toEqual({ code: 8, out: "", err: expect.stringContaining("[UNAVAILABLE]") })
   expect(into("2>/dev/full", "checkpoint show 99")).toEqual({ code: 3, out: "", err: "" })
 })
 
