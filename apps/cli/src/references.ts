@@ -30,16 +30,22 @@ export async function getSession(context: Context, reference = context.flags.ses
   })
 }
 
-/** The newest session whose workspace is gone, best of all one of the same name: the folder may have been moved here. */
+/** The newest session whose folder is gone and was beside this one or had its name: it may have been moved here. */
 export async function findMoved(runtime: Runtime, workspacePath: string): Promise<Session | undefined> {
   const sessions = await runtime.store.sessions.list({ limit: 1_000 })
-  const there = new Map(sessions.map((session) => [session.workspacePath, existsSync(session.workspacePath)]))
-  const moved = sessions.filter((session) => session.checkpointCount > 0 && !there.get(session.workspacePath))
-  return moved.find((session) => basename(session.workspacePath) === basename(workspacePath)) ?? moved[0]
+  const isLikely = ({ workspacePath: before, checkpointCount }: Session) =>
+    checkpointCount > 0 &&
+    (basename(before) === basename(workspacePath) || dirname(before) === dirname(workspacePath)) &&
+    !existsSync(before)
+  for (const session of sessions.filter(isLikely).slice(0, 3)) {
+    const snapshots = await runtime.snapshots(session.workspacePath).catch(() => undefined) // of another machine
+    if (snapshots?.isGone === true) return session
+  }
+  return undefined
 }
 
 export function tellMoved({ id, workspacePath }: Session): string {
-  const take = `\`keepup session export ${shortId(id)} moved.keepup\`, then \`keepup session import moved.keepup\``
+  const take = `\`keepup session export ${shortId(id)} ../moved.keepup\`, then \`keepup session import ../moved.keepup\``
   return `Was this folder moved here from ${oneLine(workspacePath)}, which is gone? Bring its session along: ${take}.`
 }
 

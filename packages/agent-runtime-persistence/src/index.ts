@@ -101,6 +101,7 @@ export {
   type SnapshotFile,
   type SnapshotStore,
 } from "./snapshot/snapshot-store.js"
+export { isWorkspaceThere } from "./snapshot/workspace-root.js"
 export { type CollectGarbageOptions, type CollectGarbageResult, collectGarbage } from "./store/collect-garbage.js"
 export { type OpenLog, type OpenLogOptions, openLog } from "./store/open-log.js"
 export { type OpenStoreOptions, openStore, type Store } from "./store/open-store.js"

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process"
 import {
   existsSync,
   mkdirSync,
@@ -5,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -12,7 +14,7 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { ArtifactId, Checkpoint, CheckpointId } from "@ku0/agent-runtime-core"
-import { readCheckpointFile, repairStore } from "@ku0/agent-runtime-persistence"
+import { readCheckpointFile, repairStore, restoreCheckpoint } from "@ku0/agent-runtime-persistence"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { resolveConfig } from "./config.js"
 import { type OpenRuntimeOptions, openRuntime, type Runtime } from "./open-runtime.js"
@@ -197,6 +199,27 @@ describe("a runtime", () => {
     const runtime = await open({ config })
     const { number } = await take(runtime, (await create(runtime, "handed over")).id)
     expect(readFileSync(handoff, "utf8")).toContain(`--from '#${number}'`)
+  })
+
+  it("knows the rules of a workspace again that was gone when it was first asked for", async () => {
+    const moved = join(root, "moved")
+    const { workspacePath } = await open()
+    execFileSync("git", ["init", "-q", workspacePath])
+    mkdirSync(join(workspacePath, ".git/info"), { recursive: true })
+    writeFileSync(join(workspacePath, ".git/info/exclude"), "secret.env\n")
+    write("a.txt", "one")
+    write("secret.env", "key")
+    const first = await open()
+    const checkpoint = await take(first, (await create(first, "here")).id)
+    await first.close()
+    renameSync(workspacePath, moved)
+    const runtime = await open()
+    expect((await runtime.snapshots(workspacePath)).isGone).toBe(true)
+    renameSync(moved, workspacePath)
+    write("a.txt", "two")
+    const { plan } = await restoreCheckpoint(runtime, { checkpoint })
+    expect(plan).toMatchObject({ write: ["a.txt"], delete: [] })
+    expect(readFileSync(join(workspacePath, "secret.env"), "utf8")).toBe("key")
   })
 
   it("frees what it can, also where a workspace is gone, and says what it left", async () => {

@@ -7,6 +7,7 @@ import {
   createArtifactContent,
   createCheckpointManager,
   createHandoffKeeper,
+  isWorkspaceThere,
   listOtherUsers,
   noteSnapshotUser,
   openSnapshotStore,
@@ -95,10 +96,14 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
     throw error
   })
   const opened = new Map<string, Promise<SnapshotStore>>()
+  /** Opened while their workspace was gone. */
+  const gone = new Map<string, Promise<SnapshotStore>>()
+  const outdated: Promise<SnapshotStore>[] = []
 
   function snapshots(path: string): Promise<SnapshotStore> {
     const known = opened.get(path)
-    if (known !== undefined) return known
+    if (known !== undefined && !(gone.get(path) === known && isWorkspaceThere(path))) return known
+    if (known !== undefined) outdated.push(known) // someone may still be reading
     const fresh = openSnapshotStore({
       workspacePath: path,
       stateDirectory,
@@ -111,6 +116,7 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
     })
     const noted = fresh.then((snapshotStore) => {
       noteSnapshotUser(snapshotStore.directory, store)
+      if (snapshotStore.isGone) gone.set(path, noted)
       return snapshotStore
     })
     opened.set(path, noted)
@@ -181,7 +187,7 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
 
   async function close(): Promise<void> {
     git.stop()
-    const results = await Promise.allSettled([...opened.values()].map(async (one) => (await one).close()))
+    const results = await Promise.allSettled([...opened.values(), ...outdated].map(async (one) => (await one).close()))
     await store.close()
     for (const result of results) if (result.status === "rejected") throw result.reason
   }

@@ -1,8 +1,8 @@
 /** The snapshots of every workspace: each checkpoint's files are there and whole, and nothing is left of a crash. */
-import { existsSync, lstatSync, readdirSync } from "node:fs"
+import { lstatSync, readdirSync } from "node:fs"
 import { join } from "node:path"
-import { missingWorkspace } from "../snapshot/shadow-repository.js"
 import type { SnapshotStore } from "../snapshot/snapshot-store.js"
+import { isWorkspaceThere, missingWorkspace } from "../snapshot/workspace-root.js"
 import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
 import { type Finding, finding, guarded } from "./finding.js"
 import { listWorkspaces, type SnapshotRow } from "./list-workspaces.js"
@@ -24,7 +24,8 @@ export async function checkSnapshots(context: TimeTravelContext): Promise<Findin
     )
     if (snapshots === undefined) continue
     const opened = snapshots
-    if (!existsSync(path)) found.push(finding("workspace-missing", where, missingWorkspace(path).message))
+    if (opened.isGone || !isWorkspaceThere(path))
+      found.push(finding("workspace-missing", where, missingWorkspace(path).message))
     // the objects first: after that nothing is taken from memory
     const objects = await guarded("snapshot-damaged", where, () => checkObjects(opened, rows, where))
     found.push(...(await guarded("snapshot-damaged", where, () => checkRefs(opened, rows, where))), ...objects)

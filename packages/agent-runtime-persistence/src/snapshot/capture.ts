@@ -31,6 +31,7 @@ import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import { startSeeded } from "./start-seeded.js"
 import { sweepLeftovers } from "./sweep-leftovers.js"
 import { compareTrees, editTree, type FileEntry, type TreeChange } from "./trees.js"
+import { requireRoot, requireSameRoot } from "./workspace-root.js"
 
 export interface CaptureRequest {
   readonly message: string
@@ -71,6 +72,13 @@ export interface FoundSnapshot {
   readonly changes: readonly TreeChange[]
 }
 
+export interface Captured {
+  readonly snapshot: Snapshot
+  readonly state: ScanState
+  /** It began from the user's index. */
+  readonly wasSeeded: boolean
+}
+
 /** Overlay entries from which on the index is rewritten. */
 const foldAt = 256
 
@@ -79,10 +87,11 @@ export async function capture(
   environment: SnapshotEnvironment,
   state: ScanState,
   request: CaptureRequest,
-): Promise<{ snapshot: Snapshot; state: ScanState } | null> {
+): Promise<Captured | null> {
   const { step, refs, reader, packFolder } = environment
   if (request.checkpointId !== undefined) checkpointRef(request.checkpointId)
   reader.refill()
+  const root = requireRoot(environment.files)
   const latest = refs.read(latestRef)
   const before = latest === undefined ? undefined : await findSnapshotCommit(environment, latest)
   const base = before === undefined ? null : (latest as string)
@@ -98,6 +107,7 @@ export async function capture(
     step("capture:scan")
     const scanned = await scan(environment, state, rules, request, pack, overAt)
     const current = scanned.state
+    const wasSeeded = current.seed !== undefined
     step("capture:hash")
     const hashed = await hashCandidates(scanned.candidates.paths, {
       ...environment,
@@ -106,6 +116,7 @@ export async function capture(
       isOver: () => monotonicNow() > overAt,
       signal: request.signal,
     })
+    requireSameRoot(environment.files, root)
     applySeen(current, scanned.candidates, hashed)
     if (hasManyMore(current.privateMarks, marksBefore))
       current.privateMarks = compactMarks(current.privateMarks, listHeldFiles(environment.store, current))
@@ -186,7 +197,7 @@ export async function capture(
       sizeBytes: shared === undefined ? pack.sizeBytes : 0,
       owned: !existsSync(join(environment.store, "objects/info/alternates")),
     }
-    return { snapshot, state: current }
+    return { snapshot, state: current, wasSeeded }
   } catch (error) {
     await durable?.catch(() => {}) // the pack must not be taken away under who writes it
     pack.abandon()

@@ -133,6 +133,21 @@ describe("watched", () => {
   })
 })
 
+it("is not enough after a snapshot that ran out of time: that one went back to what was saved", async () => {
+  work.write("stays.txt", "1")
+  work.write("goes.txt", "1")
+  for (let i = 0; i < 1_600; i++) work.write(`many/f${i}`, "") // so many that git compares them, which takes time
+  const store = await work.open()
+  await store.watch()
+  await store.capture({ message: "1", exact: true })
+  work.remove("goes.txt")
+  expect((await store.capture({ message: "2" })).scan).toBe("hinted")
+  expect((await store.capture({ message: "3", exact: true, timeBudgetMs: 0 })).scan).toBe("stopped")
+  work.write("stays.txt", "22")
+  const { commit } = await store.capture({ message: "4" })
+  expect((await store.listFiles(commit)).map(({ path }) => path)).not.toContain("goes.txt")
+})
+
 describe("a watcher that lies", () => {
   it("loses nothing: the next exact look finds it all", async () => {
     await store.capture({ message: "first" })

@@ -38,7 +38,7 @@ const bellMs = 200
 /** Undefined where the system can't watch, or not that many folders, or there is nothing to watch. */
 export async function watchChanges(environment: SnapshotEnvironment): Promise<ChangeHints | undefined> {
   const { files, store } = environment
-  if (process.platform !== "linux" || lookAtDisk(files.root) === undefined) return undefined
+  if (process.platform !== "linux" || environment.isGone) return undefined
   const cookies = join(store, "cookies")
   const queueLimit = readQueueLimit()
   const watched = new Map<BytePath, { readonly inode: number; readonly watcher: FSWatcher }>()

@@ -1,6 +1,15 @@
 /** Damage is reported by name and repaired where the content still is; garbage goes, and only garbage. */
 import { execFileSync } from "node:child_process"
-import { chmodSync, copyFileSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  copyFileSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { fsck, makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
@@ -176,8 +185,16 @@ it("goes on after its notes were lost or damaged", async () => {
     expect(snapshot.filesChanged).toBe(1)
     await reopened.close()
   }
-  for (const name of readdirSync(store.directory))
-    if (name.startsWith("index-")) writeFileSync(join(store.directory, name), "DIRC")
+  const indexes = () => readdirSync(store.directory).filter((name) => name.startsWith("index-"))
+  for (const name of indexes()) rmSync(join(store.directory, name))
+  for (let i = 0; i < 300; i++) work.write(`e/f${i}`, `${i}`) // so many that the index is written anew
+  work.write("d/f5", "after a lost index")
+  const without = await work.open()
+  const lost = await without.capture({ message: "2", checkpointId: "c2" })
+  expect(lost.filesChanged).toBe(301)
+  expect((await without.readFile(lost.commit, "d/f5")).toString()).toBe("after a lost index")
+  await without.close()
+  for (const name of indexes()) writeFileSync(join(store.directory, name), "DIRC")
   for (const name of ["lock.db", "tidy.db"]) writeFileSync(join(store.directory, name), "garbage\n".repeat(200))
   work.write("d/f4", "after a damaged index")
   const last = await work.open()

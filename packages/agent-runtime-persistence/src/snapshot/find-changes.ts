@@ -3,7 +3,7 @@
  * hinted way, which looks only where something is said to have happened. Both only name candidates; their content
  * decides.
  */
-import { statSync } from "node:fs"
+import { existsSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import type { BytePath } from "./byte-path.js"
@@ -63,6 +63,9 @@ export async function findChangesExactly(context: ScanContext): Promise<Candidat
     state.answers.clear()
   }
   const isFirst = state.lastCommit === null
+  // Watched before its files are looked at: what changes in between must be heard of.
+  for (const [path, { inode }] of context.follower === undefined ? [] : state.directories.entries)
+    context.follower?.follow(path, inode)
   const [stale, forced, walked] = await Promise.all([
     context.seeded?.stale ?? listOwnStale(context),
     refreshForced(context),
@@ -122,7 +125,11 @@ export const fewFiles = 1500
 
 function listOwnStale(context: ScanContext): BytePath[] | Promise<BytePath[]> {
   const { state, store } = context
-  return state.indexFile === null ? [] : listStale(context, join(store, state.indexFile), "")
+  if (state.indexFile === null) return []
+  const indexFile = join(store, state.indexFile)
+  // Git takes one that is not there for an empty one, and would find nothing to compare.
+  if (!existsSync(indexFile)) throw new KeepupError("CORRUPT", "The index of the snapshot store is gone.")
+  return listStale(context, indexFile, "")
 }
 
 /**
@@ -165,7 +172,6 @@ async function checkFolders(context: ScanContext) {
   let count = 0
   for (const [path, known] of state.directories.entries) {
     if (++count % 2000 === 0) signal.throwIfAborted()
-    context.follower?.follow(path, known.inode)
     const stat = path !== "" && gone.has(parentOf(path)) ? undefined : files.lookAtFolder(path)
     if (stat === undefined || stat instanceof Error) gone.add(path)
     else if (!isUnchanged(known, stat)) again.push(path)

@@ -3,9 +3,10 @@
  * files that did not change. Written beside the old one; whoever still scans with the old one is not disturbed.
  */
 import { randomBytes } from "node:crypto"
-import { readdirSync, readFileSync, writeFile } from "node:fs"
+import { existsSync, readdirSync, readFileSync, writeFile } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
+import { KeepupError } from "@ku0/agent-runtime-core"
 import type { BytePath } from "./byte-path.js"
 import { removeFile, syncAll, writeNewFile } from "./durable-file.js"
 import { isSettledForGit, withoutSize } from "./file-stat.js"
@@ -38,7 +39,10 @@ export function listHeldFiles(store: string, state: ScanState): BytePath[] {
 
 function readOld(store: string, state: ScanState): readonly WritableEntry[] {
   if (state.seed !== undefined) return state.seed()
-  return state.indexFile === null ? [] : parseIndex(readFileSync(join(store, state.indexFile))).entries
+  if (state.indexFile === null) return []
+  const file = join(store, state.indexFile)
+  if (!existsSync(file)) throw new KeepupError("CORRUPT", "The index of the snapshot store is gone.")
+  return parseIndex(readFileSync(file)).entries
 }
 
 /** Returns the name of the new file in the store. It is on its way to the disk, but the caller must still see it there. */

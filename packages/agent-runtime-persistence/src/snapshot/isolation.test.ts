@@ -1,5 +1,5 @@
 /** Nothing of the user's git reaches us, and nothing of ours reaches the user's git. */
-import { chmodSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import {
@@ -174,27 +174,78 @@ it("is bound to one workspace, and can be bound again after a move", async () =>
   await expect(work.open({ storeDirectory, workspacePath: moved })).rejects.toMatchObject({ code: "STORE_TOO_NEW" })
 })
 
-it("can be read when its workspace is gone, and does not take that for deleted files", async () => {
-  const first = await work.open()
-  const { commit } = await first.capture({ message: "1", checkpointId: "1" })
-  await first.close() // with all it borrowed from the user's repository
-  const before = work.picture()
-  const store = await work.open()
-  renameSync(work.root, `${work.root}-moved`)
+describe("a workspace that is gone", () => {
   const isMissing = { code: "NOT_FOUND", message: expect.stringContaining("There is no workspace at") }
-  await expect(store.capture({ message: "2", checkpointId: "2" })).rejects.toMatchObject(isMissing)
-  await store.close()
-  const reopened = await work.open()
-  expect((await reopened.listFiles(commit)).length).toBeGreaterThan(0)
-  expect(await reopened.watch()).toBe(false)
-  await expect(reopened.capture({ message: "2", checkpointId: "2" })).rejects.toMatchObject(isMissing)
-  await expect(reopened.restore(commit)).rejects.toMatchObject(isMissing)
-  await expect(reopened.diff(commit, "workspace")).rejects.toMatchObject(isMissing)
-  expect([...reopened.listCheckpoints().keys()]).toEqual(["1"])
-  expect(existsSync(work.root)).toBe(false)
-  renameSync(`${work.root}-moved`, work.root)
-  await reopened.restore(commit)
-  expect(work.picture()).toEqual(before)
+  const away = () => renameSync(work.root, `${work.root}-moved`)
+  const back = () => renameSync(`${work.root}-moved`, work.root)
+  let commit: string
+  beforeEach(async () => {
+    const first = await work.open()
+    commit = (await first.capture({ message: "1", checkpointId: "1" })).commit
+    await first.close() // with all it borrowed from the user's repository
+  })
+
+  it("can be read, and is not taken for one whose files were deleted", async () => {
+    const before = work.picture()
+    const store = await work.open()
+    away()
+    await expect(store.capture({ message: "2", checkpointId: "2" })).rejects.toMatchObject(isMissing)
+    await store.close()
+    const gone = await work.open()
+    expect(gone.isGone).toBe(true)
+    expect((await gone.listFiles(commit)).length).toBeGreaterThan(0)
+    expect(await gone.watch()).toBe(false)
+    await expect(gone.capture({ message: "2", checkpointId: "2" })).rejects.toMatchObject(isMissing)
+    await expect(gone.restore(commit)).rejects.toMatchObject(isMissing)
+    await expect(gone.diff(commit, "workspace")).rejects.toMatchObject(isMissing)
+    expect([...gone.listCheckpoints().keys()]).toEqual(["1"])
+    expect(existsSync(work.root)).toBe(false)
+    back()
+    // It knows nothing of the rules that hold there.
+    await expect(gone.restore(commit)).rejects.toMatchObject(isMissing)
+    const again = await work.open()
+    expect(again.isGone).toBe(false)
+    await again.restore(commit)
+    expect(work.picture()).toEqual(before)
+  })
+
+  it.each(["capture:scan", "capture:hash"])("while it is looked at fails the snapshot: %s", async (step) => {
+    let isArmed = false
+    const store = await work.open({
+      onStep(name) {
+        if (isArmed && name === step) away()
+      },
+    })
+    await store.watch()
+    await store.capture({ message: "2", exact: true })
+    await store.capture({ message: "3", exact: true })
+    work.write("new.txt", "new")
+    isArmed = true
+    await expect(store.capture({ message: "4", exact: true })).rejects.toMatchObject(isMissing)
+    isArmed = false
+    back()
+    const { commit: next } = await store.capture({ message: "5" })
+    const names = (await store.listFiles(next)).map(({ path }) => path)
+    expect(names).toEqual(
+      expect.arrayContaining(["new.txt", ...(await store.listFiles(commit)).map(({ path }) => path)]),
+    )
+  })
+
+  it("can be read although the store's note of whose it is was damaged, or a link is in its place", async () => {
+    away()
+    const [name] = readdirSync(join(work.state, "snapshots"))
+    const note = join(work.state, "snapshots", name as string, "keepup.json")
+    writeFileSync(note, "{")
+    expect((await (await work.open()).listFiles(commit)).length).toBeGreaterThan(0)
+    rmSync(note)
+    expect((await (await work.open()).listFiles(commit)).length).toBeGreaterThan(0)
+    symlinkSync(`${work.root}-moved`, work.root)
+    const linked = await work.open()
+    expect((await linked.listFiles(commit)).length).toBeGreaterThan(0)
+    await expect(linked.capture({ message: "2" })).rejects.toMatchObject(isMissing)
+    const moved = await work.open({ workspacePath: `${work.root}-moved` })
+    expect(moved.isGone).toBe(false)
+  })
 })
 
 it("says UNAVAILABLE where there is no git", async () => {

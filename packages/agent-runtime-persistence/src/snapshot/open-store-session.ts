@@ -34,7 +34,7 @@ export async function openStoreSession(options: OpenSnapshotStoreOptions): Promi
   const own = createOwnFiles(shadow.workspace, ownFolders, options.databases ?? [])
   const packFolder = join(store, "objects/pack")
   const environment: SnapshotEnvironment = {
-    ...{ store, git, repository, userConfig, clock: options.clock, now: Date.now },
+    ...{ store, isGone: shadow.isGone, git, repository, userConfig, clock: options.clock, now: Date.now },
     attributesFile: findGlobalFile(
       userConfig.get("core.attributesfile"),
       "attributes",

@@ -8,6 +8,7 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, renameSyn
 import { dirname, join, relative, resolve, sep } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { replaceFile, syncAll } from "./durable-file.js"
+import { findRealFolder, missingWorkspace } from "./workspace-root.js"
 
 export interface ShadowLocation {
   readonly workspacePath: string
@@ -23,6 +24,8 @@ export interface ShadowLocation {
 export interface ShadowRepository {
   /** The workspace without links in its path. */
   readonly workspace: string
+  /** It is not there: its snapshots can be read, and that is all. */
+  readonly isGone: boolean
   readonly directory: string
   readonly isNew: boolean
   /** Kept when all that was missing is on disk for good, and the store is bound to the workspace. */
@@ -75,6 +78,11 @@ function storeDirectoryOf(stateDirectory: string, workspace: string): string {
   return join(stateDirectory, "snapshots", name)
 }
 
+/** Whether the name of the store's folder says that it is this workspace's. */
+function isNamedFor({ stateDirectory }: ShadowLocation, directory: string, workspace: string): boolean {
+  return stateDirectory !== undefined && directory === resolve(storeDirectoryOf(stateDirectory, workspace))
+}
+
 function directoryOf({ storeDirectory, stateDirectory }: ShadowLocation, workspace: string): string {
   return resolve(storeDirectory ?? storeDirectoryOf(stateDirectory as string, workspace))
 }
@@ -84,10 +92,10 @@ export function openShadowRepository(location: ShadowLocation, now: number): Sha
   if (location.storeDirectory === undefined && stateDirectory === undefined) {
     throw new KeepupError("INVALID_INPUT", "A snapshot store needs a store directory or a state directory.")
   }
-  const workspace = findWorkspace(location)
+  const { workspace, isGone } = findWorkspace(location)
   const directory = directoryOf(location, workspace)
   refuseDangerous(workspace, location, directory)
-  const isNamed = stateDirectory !== undefined && directory === resolve(storeDirectoryOf(stateDirectory, workspace))
+  const isNamed = isNamedFor(location, directory, workspace)
   const binding = readBinding(directory, isNamed)
   if (binding !== undefined && binding !== workspace && location.rebind !== true && !isNamed) {
     throw new KeepupError("INVALID_INPUT", `The snapshot store is bound to ${binding}, expected ${workspace}.`, {
@@ -98,7 +106,7 @@ export function openShadowRepository(location: ShadowLocation, now: number): Sha
   const text = JSON.stringify({ version: formatVersion, workspace, createdAt: now })
   const ready = finish(directory, complete(directory, now), binding === workspace ? undefined : `${text}\n`)
   ready.catch(() => {}) // whoever opens the store awaits it, unless something else fails first
-  return { workspace, directory, isNew: binding === undefined, ready }
+  return { workspace, isGone, directory, isNew: binding === undefined, ready }
 }
 
 /** The binding is written last: a store without one was never finished, and making it again is safe. */
@@ -152,24 +160,23 @@ function readBinding(directory: string, isNamed: boolean): string | undefined {
   throw new KeepupError("CORRUPT", `${file} names no workspace.`)
 }
 
-/** One that is gone or was moved still has its snapshots: they can be read, but none can be taken. */
-function findWorkspace(location: ShadowLocation): string {
-  try {
-    return realpathSync(location.workspacePath)
-  } catch (cause) {
-    const path = resolve(location.workspacePath)
-    if (readBinding(directoryOf(location, path), false) === path) return path
-    throw missingWorkspace(path, cause)
+/**
+ * One that is gone, or moved away with a link in its place, still has its snapshots: they can be read, but none can be
+ * taken.
+ */
+function findWorkspace(location: ShadowLocation): { workspace: string; isGone: boolean } {
+  const path = resolve(location.workspacePath)
+  const real = findRealFolder(path)
+  if (real === path) return { workspace: real, isGone: false }
+  if (real === undefined || location.storeDirectory === undefined) {
+    const directory = directoryOf(location, path)
+    const isNamed = isNamedFor(location, directory, path)
+    const binding = readBinding(directory, isNamed)
+    if (binding === path || (isNamed && existsSync(join(directory, "objects"))))
+      return { workspace: path, isGone: true }
   }
-}
-
-export function missingWorkspace(path: string, cause?: unknown): KeepupError {
-  return new KeepupError("NOT_FOUND", `There is no workspace at ${path}.`, {
-    ...(cause !== undefined && { cause }),
-    hint:
-      "Its checkpoints are kept. Make the folder again and restore one there; or, if it was moved, take its sessions " +
-      "to the new place with `keepup session export` and `keepup session import`.",
-  })
+  if (real === undefined) throw missingWorkspace(path)
+  return { workspace: real, isGone: false }
 }
 
 /** Roots that hold far more than one piece of work, or keepup's own files. */

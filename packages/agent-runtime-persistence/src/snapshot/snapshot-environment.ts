@@ -17,6 +17,8 @@ export interface SnapshotEnvironment {
   readonly reader: ObjectReader
   readonly refs: RefStore
   readonly files: WorkspaceFiles
+  /** There was no workspace when the store was opened: what was found of its rules then must never be used. */
+  readonly isGone: boolean
   readonly clock: Clock
   /** The machine's own time: file times are compared with it. */
   readonly now: () => number

@@ -95,6 +95,8 @@ export type SnapshotRef = string | "workspace"
 export interface SnapshotStore {
   readonly workspacePath: string
   readonly directory: string
+  /** There was no workspace when it was opened: it can be read only. When there is one again, open it anew. */
+  readonly isGone: boolean
   capture(options: CaptureOptions): Promise<Snapshot>
   /** Like `capture`, but null when nothing changed since the newest snapshot. */
   captureIfChanged(options: CaptureOptions): Promise<Snapshot | null>
@@ -178,6 +180,7 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
   return {
     workspacePath: environment.files.root,
     directory: environment.store,
+    isGone: environment.isGone,
     capture: async (request) => (await take(request, true)) as Snapshot,
     captureIfChanged: (request) => take(request, false),
     ...createSnapshotReading(environment, treeOf),

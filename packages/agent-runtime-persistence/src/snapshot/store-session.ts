@@ -5,10 +5,9 @@ import type { BytePath } from "./byte-path.js"
 import { type CaptureRequest, capture } from "./capture.js"
 import type { ChangeHints } from "./change-hints.js"
 import { createScanState, type ScanState, saveScanState, stateVersion } from "./scan-state.js"
-import { missingWorkspace } from "./shadow-repository.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import type { StoreLock } from "./store-lock.js"
-import { lookAtFolder } from "./workspace-files.js"
+import { missingWorkspace } from "./workspace-root.js"
 
 export interface SessionRequest extends Omit<CaptureRequest, "hints" | "replaced"> {
   /** Look at everything, whatever is hinted. */
@@ -47,9 +46,7 @@ export function createStoreSession(environment: SnapshotEnvironment, lock: Store
   let lastExact = Number.NEGATIVE_INFINITY
 
   async function captureLocked(request: SessionRequest): Promise<Snapshot | null> {
-    const { files } = environment
-    // Nothing is there to be captured: that is not the same as all files being deleted.
-    if (lookAtFolder(files.resolve("")) === undefined) throw missingWorkspace(files.root)
+    if (environment.isGone) throw missingWorkspace(environment.files.root)
     const onDisk = stateVersion(environment.store)
     if (state === undefined || version !== onDisk) {
       state = environment.loadState()
@@ -90,14 +87,18 @@ export function createStoreSession(environment: SnapshotEnvironment, lock: Store
       }
       state = result.state
       if (result.snapshot.scan === "exact") {
-        lastExact = monotonicNow()
+        // Git began to compare before anything was watched: what happened meanwhile nobody hinted.
+        if (!result.wasSeeded) lastExact = monotonicNow()
         hintedCount = 0
         isSaved = true
         version = stateVersion(environment.store)
       } else {
         hintedCount++
         isSaved = false
-        if (result.snapshot.scan === "stopped") giveBack()
+        if (result.snapshot.scan === "stopped") {
+          giveBack()
+          lastExact = Number.NEGATIVE_INFINITY // it went back to an older state: earlier hints are in none any more
+        }
       }
       return result.snapshot
     } catch (error) {

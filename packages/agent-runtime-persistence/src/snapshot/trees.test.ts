@@ -51,6 +51,20 @@ describe("a tree that is edited", () => {
   })
 })
 
+it("asks only of changed paths what they are: a file of before can't take the place of a folder of now", async () => {
+  const trees = new Map<string, TreeNames>([[emptyTree, new Map()]])
+  const reader = { tree: async (id: string) => trees.get(id), keepTree: () => {} } as unknown as ObjectReader
+  const one = { mode: "100644", id: "1".repeat(40) }
+  const tree = await editTree(
+    reader,
+    emptyTree,
+    ["a/x"],
+    () => one,
+    (id, _, entries) => trees.set(id, entries),
+  )
+  expect([...(await listTree(reader, tree)).keys()]).toEqual(["a/x"])
+})
+
 function describeFiles(files: ReadonlyMap<string, FileEntry>): string[] {
   return [...files].map(([path, { mode, id }]) => `${mode} ${id} ${path}`).sort()
 }

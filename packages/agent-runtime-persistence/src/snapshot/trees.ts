@@ -49,7 +49,7 @@ export async function editTree(
       } else {
         const first = next
         next = findEnd(path.slice(prefix, slash + 1), prefix, first, end)
-        if (fileAt(path.slice(0, slash))) continue // a file took the folder's place
+        if (isChanged(path.slice(0, slash)) && fileAt(path.slice(0, slash))) continue // a file took the folder's place
         const name = path.slice(prefix, slash)
         const there = entries.get(name)
         const before = there?.mode === treeMode ? there.id : undefined
@@ -68,6 +68,17 @@ export async function editTree(
       reader.keepTree(edited, names)
     }
     return edited
+  }
+
+  function isChanged(path: BytePath): boolean {
+    let low = 0
+    let high = paths.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((paths[middle] as BytePath) < path) low = middle + 1
+      else high = middle
+    }
+    return paths[low] === path
   }
 
   function findEnd(name: BytePath, prefix: number, start: number, end: number): number {

@@ -32,7 +32,7 @@ export const listCommand: Command = {
       ...(!input.flag("all") && { workspacePath: context.workspacePath }),
       ...(status && { status }),
     })
-    const isNone = sessions.length === 0 && !context.flags.json
+    const isNone = sessions.length === 0 && status === undefined && !context.flags.json
     const moved = isNone ? await findMoved(runtime, context.workspacePath) : undefined
     if (input.flag("tree") && !context.flags.json) {
       const tree = await plantSessions(context, sessions)

@@ -21,9 +21,9 @@ it("is told how to bring its sessions along, and can be taken back in its new pl
   const [{ id }] = (await machine.ask("session list --all")).sessions
   const { error } = await machine.ask("checkpoint list --cwd new", 3)
   expect(error.hint).toContain(`moved here from ${at("old")}`)
-  expect(error.hint).toContain(`keepup session export ${id.slice(-8)} moved.keepup`)
+  expect(error.hint).toContain(`keepup session export ${id.slice(-8)} ../moved.keepup`)
   const { out } = await machine.run("session list --cwd new")
-  expect(out.replaceAll(/\s+/g, " ")).toContain("keepup session import moved.keepup")
+  expect(out.replaceAll(/\s+/g, " ")).toContain("keepup session import ../moved.keepup")
   expect((await machine.ask("session list --cwd new")).sessions).toEqual([])
 
   await machine.run(`session export ${id} moved.keepup --cwd new`)
