@@ -1,5 +1,5 @@
 /** What people write for a session or a checkpoint → the one they mean, or an error that lists the near ones. */
-import { existsSync } from "node:fs"
+import { realpathSync } from "node:fs"
 import { basename, dirname } from "node:path"
 import {
   type Checkpoint,
@@ -35,8 +35,10 @@ export async function findMoved(runtime: Runtime, workspacePath: string): Promis
   const sessions = await runtime.store.sessions.list({ limit: 1_000 })
   const isLikely = ({ workspacePath: before, checkpointCount }: Session) =>
     checkpointCount > 0 &&
-    (basename(before) === basename(workspacePath) || dirname(before) === dirname(workspacePath)) &&
-    !existsSync(before)
+    before !== workspacePath &&
+    (leadsTo(before) === workspacePath ||
+      (leadsTo(before) === undefined &&
+        (basename(before) === basename(workspacePath) || dirname(before) === dirname(workspacePath))))
   for (const session of sessions.filter(isLikely).slice(0, 3)) {
     const snapshots = await runtime.snapshots(session.workspacePath).catch(() => undefined) // of another machine
     if (snapshots?.isGone === true) return session
@@ -44,9 +46,17 @@ export async function findMoved(runtime: Runtime, workspacePath: string): Promis
   return undefined
 }
 
+function leadsTo(path: string): string | undefined {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
+  }
+}
+
 export function tellMoved({ id, workspacePath }: Session): string {
   const take = `\`keepup session export ${shortId(id)} ../moved.keepup\`, then \`keepup session import ../moved.keepup\``
-  return `Was this folder moved here from ${oneLine(workspacePath)}, which is gone? Bring its session along: ${take}.`
+  return `Was this folder moved here from ${oneLine(workspacePath)}? Bring its session along: ${take}.`
 }
 
 /** The same; `undefined` where the workspace has no session. A reference that names none still throws. */

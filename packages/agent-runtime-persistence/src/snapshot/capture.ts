@@ -31,7 +31,7 @@ import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import { startSeeded } from "./start-seeded.js"
 import { sweepLeftovers } from "./sweep-leftovers.js"
 import { compareTrees, editTree, type FileEntry, type TreeChange } from "./trees.js"
-import { requireRoot, requireSameRoot } from "./workspace-root.js"
+import { requireRoot } from "./workspace-root.js"
 
 export interface CaptureRequest {
   readonly message: string
@@ -91,7 +91,7 @@ export async function capture(
   const { step, refs, reader, packFolder } = environment
   if (request.checkpointId !== undefined) checkpointRef(request.checkpointId)
   reader.refill()
-  const root = requireRoot(environment.files)
+  requireRoot(environment.files)
   const latest = refs.read(latestRef)
   const before = latest === undefined ? undefined : await findSnapshotCommit(environment, latest)
   const base = before === undefined ? null : (latest as string)
@@ -116,7 +116,7 @@ export async function capture(
       isOver: () => monotonicNow() > overAt,
       signal: request.signal,
     })
-    requireSameRoot(environment.files, root)
+    requireRoot(environment.files)
     applySeen(current, scanned.candidates, hashed)
     if (hasManyMore(current.privateMarks, marksBefore))
       current.privateMarks = compactMarks(current.privateMarks, listHeldFiles(environment.store, current))

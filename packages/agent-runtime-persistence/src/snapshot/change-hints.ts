@@ -80,8 +80,9 @@ export async function watchChanges(environment: SnapshotEnvironment): Promise<Ch
       })
       watched.set(folder, { inode, watcher })
     } catch (error) {
-      // A folder that just went is its parent's news; anything else means that we can't watch all of them.
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") isBlind = true
+      // A folder that just went is its parent's news, and so is one that may not be read, by us or by a snapshot;
+      // anything else means that we can't watch all of them.
+      if (!["ENOENT", "ENOTDIR", "EACCES"].includes((error as NodeJS.ErrnoException).code as string)) isBlind = true
     }
   }
 

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs"
 import { join } from "node:path"
+import type { Snapshot } from "@ku0/agent-runtime-core"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { fsck, makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
 
@@ -190,7 +191,7 @@ it("goes on after its notes were lost or damaged", async () => {
   for (let i = 0; i < 300; i++) work.write(`e/f${i}`, `${i}`) // so many that the index is written anew
   work.write("d/f5", "after a lost index")
   const without = await work.open()
-  const lost = await without.capture({ message: "2", checkpointId: "c2" })
+  const lost = (await without.captureIfChanged({ message: "2", checkpointId: "c2", since: commit })) as Snapshot
   expect(lost.filesChanged).toBe(301)
   expect((await without.readFile(lost.commit, "d/f5")).toString()).toBe("after a lost index")
   await without.close()

@@ -21,6 +21,7 @@ import { findEntry, listTree } from "./trees.js"
 import type { UserRepository } from "./user-repository.js"
 import { walkFolders } from "./walk-folders.js"
 import { lookAtFolder, type WorkspaceFiles } from "./workspace-files.js"
+import { missingWorkspace } from "./workspace-root.js"
 
 export interface ScanContext {
   readonly git: Git
@@ -176,6 +177,7 @@ async function checkFolders(context: ScanContext) {
     if (stat === undefined || stat instanceof Error) gone.add(path)
     else if (!isUnchanged(known, stat)) again.push(path)
   }
+  if (gone.has("")) throw missingWorkspace(files.root) // it may be back when all of it was looked at
   for (const path of gone) {
     state.directories.delete(path)
     context.follower?.forget(path)

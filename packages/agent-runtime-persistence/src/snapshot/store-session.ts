@@ -77,7 +77,7 @@ export function createStoreSession(environment: SnapshotEnvironment, lock: Store
       const result = await capture(environment, current, wanted).catch((error) => {
         // What we noted, what the last snapshot held or what the user's repository says is damaged: look at everything
         // and write all of it again.
-        if (!isKeepupError(error) || error.code !== "CORRUPT" || request.since !== undefined) throw error
+        if (!isKeepupError(error) || error.code !== "CORRUPT") throw error
         return capture(environment, createScanState(), { ...wanted, hints: undefined, unseeded: true })
       })
       if (result === null) {

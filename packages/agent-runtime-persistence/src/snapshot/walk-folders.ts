@@ -14,6 +14,7 @@ import { createNameFilter, eitherFilter, type NameFilter, suspectsAll, suspectsN
 import { isDotted } from "./own-files.js"
 import { isLeftover } from "./sweep-leftovers.js"
 import { lookAtDisk, lookAtFolder, type NamedEntry, type WorkspaceFiles } from "./workspace-files.js"
+import { missingWorkspace } from "./workspace-root.js"
 
 export interface WalkOptions {
   readonly files: WorkspaceFiles
@@ -215,6 +216,7 @@ interface ReadFolder {
 function readFolder(step: Step, { files, table, now, follower }: WalkOptions): ReadFolder {
   const readAt = now()
   const stat = lookAtFolder(files.resolve(step.path))
+  if (stat === undefined && step.path === "") throw missingWorkspace(files.root)
   if (stat === undefined || stat instanceof Error) {
     table.delete(step.path)
     return { entries: stat === undefined ? [] : undefined, hasRules: false }

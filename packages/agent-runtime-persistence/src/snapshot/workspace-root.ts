@@ -7,7 +7,7 @@ import { lookAtFolder, type WorkspaceFiles } from "./workspace-files.js"
 /** The folder without links in its path; undefined when it is gone. */
 export function findRealFolder(path: string): string | undefined {
   try {
-    return realpathSync(path)
+    return realpathSync.native(path)
   } catch {
     return undefined
   }
@@ -18,25 +18,22 @@ export function isWorkspaceThere(workspacePath: string): boolean {
   return findRealFolder(workspacePath) === resolve(workspacePath)
 }
 
-/** Which folder is the workspace now. Nothing there is not the same as all files being deleted. */
-export function requireRoot({ root, resolve: toSystem }: WorkspaceFiles): number | undefined {
-  const found = lookAtFolder(toSystem(""))
-  if (found === undefined) throw missingWorkspace(root)
-  return found instanceof Error ? undefined : found.ino
-}
-
-/** Call when every file was read: those of a folder that came or went meanwhile say nothing about the workspace. */
-export function requireSameRoot(files: WorkspaceFiles, before: number | undefined): void {
-  if (requireRoot(files) === before) return
-  throw new KeepupError("UNAVAILABLE", `${files.root} was replaced by another folder while it was looked at.`, {
-    hint: "Try again when it stays in its place.",
-  })
+/**
+ * Call before and after every file was read. Nothing there, or a link to another folder, is not the same as all files
+ * being deleted.
+ */
+export function requireRoot({ root, resolve: toSystem }: WorkspaceFiles): void {
+  const isFound = lookAtFolder(toSystem("")) !== undefined
+  const real = isFound ? findRealFolder(root) : undefined
+  if (!isFound || (real !== undefined && real !== root)) throw missingWorkspace(root)
 }
 
 export function missingWorkspace(path: string): KeepupError {
-  return new KeepupError("NOT_FOUND", `There is no workspace at ${path}.`, {
-    hint:
-      "Its checkpoints are kept. Make the folder again and restore one there; or, if it was moved, take its sessions " +
-      "to the new place with `keepup session export` and `keepup session import`.",
+  const leadsTo = findRealFolder(path)
+  const link = leadsTo === undefined || leadsTo === resolve(path) ? "" : `: a link leads to ${leadsTo} from there`
+  const again =
+    link === "" ? "Make the folder again and restore one there; or, if it was moved," : "If it was moved there,"
+  return new KeepupError("NOT_FOUND", `There is no workspace at ${path}${link}.`, {
+    hint: `Its checkpoints are kept. ${again} take its sessions along with \`keepup session export\` and \`keepup session import\`.`,
   })
 }

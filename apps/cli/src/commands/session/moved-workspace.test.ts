@@ -1,5 +1,5 @@
 /** A folder that was renamed does not lose what was kept of it. */
-import { mkdirSync, readFileSync, renameSync, rmSync } from "node:fs"
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { createTestMachine, type TestMachine } from "../../testing/run-keepup.js"
@@ -16,8 +16,9 @@ beforeEach(async () => {
 })
 afterEach(() => machine.remove())
 
-it("is told how to bring its sessions along, and can be taken back in its new place", async () => {
+it.each(["nothing", "a link"])("is told how to bring its sessions along, with %s in its old place", async (what) => {
   renameSync(at("old"), at("new"))
+  if (what === "a link") symlinkSync("new", at("old"))
   const [{ id }] = (await machine.ask("session list --all")).sessions
   const { error } = await machine.ask("checkpoint list --cwd new", 3)
   expect(error.hint).toContain(`moved here from ${at("old")}`)
