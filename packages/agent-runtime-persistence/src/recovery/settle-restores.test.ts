@@ -102,6 +102,26 @@ describe("a restore that was broken off", () => {
     if (mode === "files") expect(takePicture(travel.workspace)).toEqual(safety)
   })
 
+  it("that was to undo what someone else has undone meanwhile is taken back", async () => {
+    const session = await travel.createSession()
+    const taken = await travel.manager.take({ sessionId: session.id, trigger: "manual" })
+    const { driver } = travel.store.context
+    const host = travel.store.context.host.split("/")[0] as string
+    const insert = (id: string, status: string, undoes: string | null) =>
+      driver.run(
+        `INSERT INTO restores (id, session_id, workspace_path, checkpoint_id, safety_checkpoint_id, mode, status, undoes,
+           host, created_at) VALUES (?, ?, ?, ?, 's', 'conversation', ?, ?, ?, 1)`,
+        [id, session.id, travel.workspace, taken?.id as string, status, undoes, host],
+      )
+    await insert("first", "undone", null)
+    await insert("second", "started", "first")
+    const safetyCheckpointId = "s"
+    const started = { restoreId: "second", checkpointId: taken?.id as string, safetyCheckpointId, mode: "conversation" }
+    await travel.store.log.append(session.id, [event("session:restore-started", started as never)])
+    expect(await settleRestores(travel)).toMatchObject([{ restore: { id: "second" }, outcome: "taken-back" }])
+    expect(await settleRestores(travel)).toEqual([])
+  })
+
   it("and whose record is damaged is left and named, and keeps nobody else waiting", async () => {
     const session = await travel.createSession()
     const { driver } = travel.store.context

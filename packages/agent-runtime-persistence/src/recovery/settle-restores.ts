@@ -55,8 +55,15 @@ async function settle(context: TimeTravelContext, restore: Restore): Promise<Set
     if (current?.status !== "started") return { restore, outcome: "left", reason: "Another process settled it." }
     const checkpoint = await context.store.checkpoints.find(restore.checkpointId)
     if (restore.mode === "conversation" && checkpoint !== undefined) {
-      await moveHead(context, restore, checkpoint, lease)
-      return { restore, outcome: "finished", reason: "Only the conversation was to go back." }
+      try {
+        await moveHead(context, restore, checkpoint, lease)
+        return { restore, outcome: "finished", reason: "Only the conversation was to go back." }
+      } catch (error) {
+        // What it was to undo may have been undone by someone else: it would never be finished.
+        if (!isKeepupError(error) || error.code !== "CONFLICT") throw error
+        await failRestore(context, restore, error, lease)
+        return { restore, outcome: "taken-back", reason: error.message }
+      }
     }
     const snapshots = await context.snapshots(restore.workspacePath)
     const journal = snapshots.listUnfinishedRestores().find(({ id }) => id === restore.id)
