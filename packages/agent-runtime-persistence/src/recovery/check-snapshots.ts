@@ -24,7 +24,7 @@ export async function checkSnapshots(context: TimeTravelContext): Promise<Findin
     )
     if (snapshots === undefined) continue
     const opened = snapshots
-    if (opened.isGone || !isWorkspaceThere(path))
+    if (opened.isGone || !isWorkspaceThere(opened.workspacePath))
       found.push(finding("workspace-missing", where, missingWorkspace(path).message))
     // the objects first: after that nothing is taken from memory
     const objects = await guarded("snapshot-damaged", where, () => checkObjects(opened, rows, where))

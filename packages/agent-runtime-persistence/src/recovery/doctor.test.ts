@@ -9,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
   writeSync,
@@ -110,6 +111,14 @@ describe("a store that is sound", () => {
     const before = [await dump(), takePicture(travel.stateDirectory)]
     expect(await repairStore(travel, options())).toEqual({ backup: undefined, done: [], left: [] })
     expect([await dump(), takePicture(travel.stateDirectory)]).toEqual(before)
+  })
+
+  it("misses no workspace that a session reaches through a link", async () => {
+    const link = `${travel.workspace}-link`
+    symlinkSync(travel.workspace, link)
+    const session = await travel.store.sessions.create({ workspacePath: link })
+    await travel.manager.take({ sessionId: session.id, trigger: "manual" })
+    expect(await codes()).not.toContain("workspace-missing")
   })
 
   it("is still sound after retention, deletion, ended and deleted sessions", async () => {
