@@ -6,6 +6,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { removeFile, syncFolder } from "./durable-file.js"
+import { isPlainPack } from "./plain-objects.js"
 import { checkpointRefs } from "./refs.js"
 import { loadScanState, saveScanState } from "./scan-state.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
@@ -20,6 +21,8 @@ interface Pack {
 /** A pack is left alone while it is at least this many times larger than all smaller ones together. */
 const growth = 4
 const manyPacks = 10
+/** In a larger pack, the little that is not compressed is not worth the time. */
+const largePlain = 1 << 20
 const staleTemporaryMs = 60 * 60_000
 
 /** Whether it is time to merge: a store stays under fifty files. */
@@ -34,19 +37,37 @@ export async function consolidatePacks(
   options: { readonly everything?: boolean } = {},
 ): Promise<void> {
   const { step, refs } = environment
+  await compressPacks(environment, lock)
   const merge = choosePacks(listPacks(environment))
-  if (merge.length > 1) {
-    step("consolidate:write")
-    const made = await packObjects(environment, ["--stdin-packs"], merge.map(({ name }) => `${name}.pack\n`).join(""))
-    step("consolidate:made")
-    await lock.hold(async () => removePacks(environment, merge, made))
-  }
+  if (merge.length > 1) await mergePacks(environment, lock, merge)
   await lock.hold(async () => {
     step("consolidate:refs")
     refs.pack()
     if (options.everything === true) removeRubbish(environment)
   })
   step("consolidate:done")
+}
+
+/** Small snapshots are not compressed when they are taken, and whoever packs their objects anew takes them as they are. */
+async function compressPacks(environment: SnapshotEnvironment, lock: StoreLock): Promise<void> {
+  const { packFolder } = environment
+  const plain = listPacks(environment).filter(
+    ({ name, size }) => size < largePlain && isPlainPack(join(packFolder, `${name}.pack`)),
+  )
+  if (plain.length > 0) await mergePacks(environment, lock, plain, "--no-reuse-object")
+}
+
+async function mergePacks(
+  environment: SnapshotEnvironment,
+  lock: StoreLock,
+  packs: readonly Pack[],
+  ...how: readonly string[]
+): Promise<void> {
+  environment.step("consolidate:write")
+  const input = packs.map(({ name }) => `${name}.pack\n`).join("")
+  const made = await packObjects(environment, ["--stdin-packs", ...how], input)
+  environment.step("consolidate:made")
+  await lock.hold(async () => removePacks(environment, packs, made))
 }
 
 /** Copies what the snapshots need out of the user's repository and stops borrowing. */
@@ -72,6 +93,7 @@ export async function ownObjects(environment: SnapshotEnvironment, lock: StoreLo
 export async function collectGarbage(session: StoreSession, keep: ReadonlySet<string>): Promise<void> {
   const { environment, lock } = session
   const { refs, step } = environment
+  await compressPacks(environment, lock)
   const old = await lock.hold(async () => {
     session.saveLocked()
     session.forget()

@@ -8,6 +8,7 @@ import { inflateSync } from "node:zlib"
 import type { Answer } from "./batch-process.js"
 import { applyDelta } from "./git-delta.js"
 import { type ObjectType, objectId } from "./git-objects.js"
+import { readPlain } from "./plain-objects.js"
 
 export interface PackReader {
   find(id: string): Answer | undefined
@@ -179,7 +180,9 @@ function readHead(
       packed = Buffer.allocUnsafe(room)
       readSync(descriptor, packed, 0, room, offset + at)
     }
-    const data = inflateSync(packed, { chunkSize: Math.max(64, size + 1), maxOutputLength: largestObject + 1 })
+    const data =
+      readPlain(packed, size) ??
+      inflateSync(packed, { chunkSize: Math.max(64, size + 1), maxOutputLength: largestObject + 1 })
     return data.length === size ? { type, data, base } : undefined
   } finally {
     closeSync(descriptor)

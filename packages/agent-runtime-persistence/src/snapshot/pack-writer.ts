@@ -9,6 +9,7 @@ import { promisify } from "node:util"
 import { crc32, deflateSync } from "node:zlib"
 import { syncAll, writeNewFile } from "./durable-file.js"
 import type { ObjectType } from "./git-objects.js"
+import { storePlain } from "./plain-objects.js"
 
 export interface PackWriter {
   readonly count: number
@@ -24,13 +25,13 @@ export interface PackWriter {
 }
 
 /** Fast, and with no more memory per object than its content needs. */
-export function deflateOptions(size: number, level = 1) {
+export function deflateOptions(size: number) {
   const windowBits = Math.min(Math.max(33 - Math.clz32(size), 9), 15)
-  return { level, windowBits, memLevel: windowBits - 7 || 1, chunkSize: Math.min(Math.max(size + 64, 256), 1 << 16) }
+  return { level: 1, windowBits, memLevel: windowBits - 7 || 1, chunkSize: Math.min(Math.max(size + 64, 256), 1 << 16) }
 }
 
-/** So many objects are packed well: a small snapshot stays as it is for good, and in a large one speed is worth more. */
-const wellPacked = 16
+/** So much is not compressed: that would take longer than all else of a small snapshot, and merging its pack does it. */
+const smallPack = 64 << 10
 const typeNumbers = { commit: 1, tree: 2, blob: 3 } as const
 const firstRoom = 64 << 10
 const fullRoom = 1 << 20
@@ -45,6 +46,7 @@ export function createPackWriter(packFolder: string): PackWriter {
   let waiting = Buffer.allocUnsafe(firstRoom)
   let used = 0
   let written = 0
+  let added = 0
 
   function write(bytes: Buffer): void {
     written += bytes.length
@@ -140,8 +142,9 @@ export function createPackWriter(packFolder: string): PackWriter {
     add(id, type, data, deflated) {
       if (seen.has(id)) return
       const head = objectHeader(typeNumbers[type], data.length)
-      const level = seen.size < wellPacked ? 6 : 1
-      const body = deflated ?? deflateSync(data, deflateOptions(data.length, level))
+      added += data.length
+      const plain = added < smallPack ? storePlain(data) : undefined
+      const body = deflated ?? plain ?? deflateSync(data, deflateOptions(data.length))
       seen.set(id, offsets.length)
       offsets.push(written)
       checks.push(crc32(body, crc32(head)))
