@@ -3,7 +3,7 @@
  * files that git tracks, or that it did not track before either, in a repository that takes bytes as they are. Undefined
  * wherever git might say something else.
  */
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { type GitFacts, isKeepupError } from "@ku0/agent-runtime-core"
 import { type BytePath, foldersAbove, nameOf, toSystemPath } from "../snapshot/byte-path.js"
@@ -35,7 +35,7 @@ export function deriveGitFacts(
   if (last === null || before === undefined || changes.length > mostPaths) return undefined
   const repository = findUserRepository(workspacePath)
   if (repository === undefined || !isPlain(repository, changes)) return undefined
-  const index = readEntries(join(repository.gitDirectory, "index"), new Set(changes.map(({ path }) => path)))
+  const index = readEntries(join(repository.gitDirectory, "index"))
   if (index === undefined) return undefined
   const paths = new Map(before)
   for (const change of changes) if (!applyChange(change, index.get(change.path), paths)) return undefined
@@ -72,22 +72,32 @@ function hasAttributes(root: string, folder: BytePath): boolean {
   return existsSync(path)
 }
 
-/** Those of the paths that an index lists. Undefined where it says anything unusual of any file. */
-function readEntries(file: string, wanted: ReadonlySet<BytePath>): Map<BytePath, FileEntry> | undefined {
-  const found = new Map<BytePath, FileEntry>()
-  let isUsual = true
+/** The last index that was read: one program looks at the same one many times. */
+let lastIndex: { readonly version: string; readonly entries: ReadonlyMap<BytePath, FileEntry> } | undefined
+
+/** What an index lists. Undefined where it says anything unusual of any file. */
+function readEntries(file: string): ReadonlyMap<BytePath, FileEntry> | undefined {
   try {
-    const data = readFileSync(file)
-    if (data.length > largestIndex) return undefined
-    const { isSplit, isSparse } = visitIndex(data, (path, at, mode, flags) => {
-      const isFile = mode === 0o100644 || mode === 0o100755 || mode === 0o120000
-      if ((flags & ~0xfff) !== 0 || !isFile) isUsual = false
-      if (wanted.has(path))
-        found.set(path, { mode: mode.toString(8), id: data.toString("hex", at + idAt, at + idAt + 20) })
-    })
-    return isUsual && !isSplit && !isSparse ? found : undefined
+    const { ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true })
+    if (size > largestIndex) return undefined
+    const version = [file, ino, size, mtimeNs, ctimeNs].join("\n")
+    if (lastIndex?.version === version) return lastIndex.entries
+    const entries = parseEntries(readFileSync(file))
+    if (entries !== undefined) lastIndex = { version, entries }
+    return entries
   } catch (error) {
     if (isKeepupError(error) || (error as NodeJS.ErrnoException).code !== undefined) return undefined
     throw error
   }
+}
+
+function parseEntries(data: Buffer): Map<BytePath, FileEntry> | undefined {
+  const entries = new Map<BytePath, FileEntry>()
+  let isUsual = true
+  const { isSplit, isSparse } = visitIndex(data, (path, at, mode, flags) => {
+    const isFile = mode === 0o100644 || mode === 0o100755 || mode === 0o120000
+    if ((flags & ~0xfff) !== 0 || !isFile) isUsual = false
+    entries.set(path, { mode: mode.toString(8), id: data.toString("hex", at + idAt, at + idAt + 20) })
+  })
+  return isUsual && !isSplit && !isSparse ? entries : undefined
 }

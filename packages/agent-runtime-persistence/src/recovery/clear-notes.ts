@@ -38,6 +38,7 @@ export async function clearNotes(context: TimeTravelContext, interrupted: readon
 export async function clearWorkspace(context: TimeTravelContext, path: string): Promise<boolean> {
   const snapshots = await context.snapshots(path).catch(() => undefined) // the next restore there will say why
   if (snapshots === undefined) return false
+  await snapshots.sweepRestores().catch(() => {}) // whoever holds the snapshots now, or the next one, does it
   let isClear = true
   for (const { id } of snapshots.listUnfinishedRestores()) {
     const restore = await findRestore(context.store.context.driver, id)

@@ -68,6 +68,7 @@ async function settle(context: TimeTravelContext, restore: Restore): Promise<Set
     const snapshots = await context.snapshots(restore.workspacePath)
     const journal = snapshots.listUnfinishedRestores().find(({ id }) => id === restore.id)
     if (journal === undefined) {
+      await snapshots.sweepRestores().catch(() => {}) // the next snapshot does it
       const error = new KeepupError("CANCELLED", "It was broken off before any file was touched.")
       await failRestore(context, restore, error, lease)
       return { restore, outcome: "taken-back", reason: error.message }

@@ -68,22 +68,33 @@ export function createLeaseStore(context: StoreContext): OpenLeaseStore {
     { purpose, refusal }: TakeLeaseOptions,
   ): Promise<LeaseRow> {
     const now = await sharedNow(context, tx)
+    const current = (await lockRow(tx, resource)) ?? (await makeRow(tx, resource))
+    if (await isHeld(current, now, context.host)) throw running(current, refusal)
+    for (const other of await listOverlapping(tx, resource)) {
+      if (await isHeld(other, now, context.host)) throw running(other, refusal)
+    }
+    const taken: LeaseRow = {
+      ...{ resource, number: current.number + 1, holderId: context.ids.next(), host: context.host },
+      ...{ pid: self.pid, processStart: self.start, purpose, acquiredAt: now, renewedAt: now },
+    }
+    await tx.run(
+      `UPDATE leases SET number = ?, holder_id = ?, host = ?, pid = ?, process_start = ?, purpose = ?,
+       acquired_at = ?, renewed_at = ? WHERE resource = ?`,
+      [taken.number, taken.holderId, taken.host, taken.pid, taken.processStart, purpose, now, now, resource],
+    )
+    return taken
+  }
+
+  /** The first time someone wants it. */
+  async function makeRow(tx: SqlRunner, resource: string): Promise<LeaseRow> {
     await tx.run(
       `INSERT INTO leases (resource, number, holder_id, host, pid, process_start, purpose, acquired_at, renewed_at)
        VALUES (?, 0, NULL, '', 0, '', '', 0, 0) ON CONFLICT (resource) DO NOTHING`,
       [resource],
     )
-    const current = await lockRow(tx, resource)
-    if (await isHeld(current, now, context.host)) throw running(current, refusal)
-    for (const other of await listOverlapping(tx, resource)) {
-      if (await isHeld(other, now, context.host)) throw running(other, refusal)
-    }
-    await tx.run(
-      `UPDATE leases SET number = number + 1, holder_id = ?, host = ?, pid = ?, process_start = ?, purpose = ?,
-       acquired_at = ?, renewed_at = ? WHERE resource = ?`,
-      [context.ids.next(), context.host, self.pid, self.start, purpose, now, now, resource],
-    )
-    return await lockRow(tx, resource)
+    const row = await lockRow(tx, resource)
+    if (row === undefined) throw new Error(`BUG: no lease row for ${resource}`)
+    return row
   }
 
   /** Of a workspace: the leases on folders inside it and around it, whose files are its own too. */
@@ -113,10 +124,9 @@ export function createLeaseStore(context: StoreContext): OpenLeaseStore {
     for (const lease of open) held.delete(lease)
   }
 
-  async function lockRow(tx: SqlRunner, resource: string): Promise<LeaseRow> {
+  async function lockRow(tx: SqlRunner, resource: string): Promise<LeaseRow | undefined> {
     const row = await tx.get(`SELECT * FROM leases WHERE resource = ?${driver.forUpdate}`, [resource])
-    if (row === undefined) throw new Error(`BUG: no lease row for ${resource}`)
-    return toLeaseRow(row)
+    return row && toLeaseRow(row)
   }
 
   /** Renews until it is given back or lost. */

@@ -8,7 +8,7 @@ import { promisify } from "node:util"
 export interface HeldFiles {
   /** Call right before the file or folder goes. What can't be opened is freed at once. */
   hold(path: string | Buffer): void
-  /** Frees all of them, beside the main thread. Safe to call twice. */
+  /** Frees all of them soon, beside the main thread; nobody has to wait for it. Safe to call twice. */
   letGo(): void
 }
 
@@ -28,8 +28,11 @@ export function createHeldFiles(): HeldFiles {
       }
     },
     letGo() {
-      for (const descriptor of descriptors) close(descriptor, () => {})
+      const last = descriptors
       descriptors = []
+      setImmediate(() => {
+        for (const descriptor of last) close(descriptor, () => {})
+      })
     },
   }
 }

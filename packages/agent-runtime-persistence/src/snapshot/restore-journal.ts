@@ -1,7 +1,7 @@
 /** A note on disk while a restore changes files, so that after a crash it can be finished or taken back. */
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { removeFile, replaceFile, syncAll, syncFolder } from "./durable-file.js"
+import { overwriteCache, removeFile, replaceFile, syncAll, syncFolder } from "./durable-file.js"
 import type { HeldFiles } from "./held-files.js"
 
 export interface RestoreJournal {
@@ -19,6 +19,23 @@ export interface RestoreJournal {
 export function stagingName(id: string): string {
   return `.keepup-restore-${id}`
 }
+
+/** For whoever comes after a kill: there may be staged content of a restore that no journal tells of. */
+export function noteStaging(store: string, id: string): void {
+  overwriteCache(join(store, "restores", `${id}${staged}`), Buffer.alloc(0))
+}
+
+export function dropStagingNote(store: string, id: string): void {
+  removeFile(join(store, "restores", `${id}${staged}`))
+}
+
+/** The ids of the restores that have staged something. */
+export function listStagingNotes(store: string): string[] {
+  const names = readdirSync(join(store, "restores")).filter((name) => name.endsWith(staged))
+  return names.map((name) => name.slice(0, -staged.length))
+}
+
+const staged = ".staged"
 
 /** On disk when it resolves; nothing may be changed before. */
 export async function writeJournal(store: string, journal: RestoreJournal): Promise<void> {

@@ -2,16 +2,16 @@
  * Restores as a transaction on files: verify that all content is there, take a safety snapshot, note the intent, write,
  * verify. Broken off at any point, it can be finished or taken back.
  */
-import { randomUUID } from "node:crypto"
 import { KeepupError, type Snapshot } from "@ku0/agent-runtime-core"
 import { type BytePath, displayPath } from "./byte-path.js"
 import type { FoundSnapshot } from "./capture.js"
 import { permissionsOf } from "./file-stat.js"
 import { createHeldFiles } from "./held-files.js"
 import { isPrivateMode } from "./private-files.js"
-import { type AppliedRestore, applyRestoreWork, type RestoreWatch, removeStaging } from "./restore-apply.js"
-import { dropJournal, type RestoreJournal, removeJournal, stagingName, writeJournal } from "./restore-journal.js"
+import { type AppliedRestore, applyStaged, type RestoreWatch } from "./restore-apply.js"
+import { dropJournal, type RestoreJournal, removeJournal, writeJournal } from "./restore-journal.js"
 import { type PlanOptions, planRestoreWork, type RestoreWork } from "./restore-plan.js"
+import { removeStaging, type StagedRestore, stageRestore, sweepStaging } from "./restore-stage.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import { findCommit, type StoreSession } from "./store-session.js"
 
@@ -60,6 +60,7 @@ export async function prepareRestore(
   options: RestoreOptions & Pick<PlanOptions, "between"> & Pick<RestoreHooks, "onFound">,
 ): Promise<PreparedRestore> {
   const { environment } = session
+  sweepStaging(environment)
   const target = await findCommit(environment, commit)
   const makePlan = (safety: string) => planRestoreWork(environment, { ...options, target, safety })
   const prepare = async (exact: boolean | undefined, alsoCapture: BytePath[]) => {
@@ -88,15 +89,29 @@ export async function prepareRestore(
   return prepared
 }
 
-/** Writes the files of a plan. The caller holds the lock, and has held it since the plan was made. */
+/**
+ * Writes the files of a plan. The caller holds the lock, and has held it since the plan was made. What the plan needs is
+ * staged while the caller puts the restore on record.
+ */
 export async function applyRestore(
   session: StoreSession,
-  { plan, safety }: PreparedRestore,
-  options: Pick<RestoreOptions, "paths" | "signal" | "undoes"> & { readonly id?: string } & RestoreHooks,
+  prepared: PreparedRestore,
+  options: Pick<RestoreOptions, "paths" | "signal" | "undoes"> & { readonly id: string } & RestoreHooks,
 ): Promise<RestoreOutcome> {
   const { environment } = session
-  const id = options.id ?? randomUUID()
   const { store, clock, step } = environment
+  const { plan, safety } = prepared
+  const { id, signal } = options
+  const staging = stageRestore(environment, plan, id, signal)
+  try {
+    await options.onPrepared?.(prepared)
+  } catch (error) {
+    await staging.then(
+      (staged) => staged.discard(),
+      () => {}, // it has left nothing
+    )
+    throw error
+  }
   const noted = writeJournal(store, {
     id,
     target: plan.target,
@@ -110,10 +125,9 @@ export async function applyRestore(
   const onTouch = () => {
     isTouched = true
   }
-  const { signal } = options
   const held = createHeldFiles()
   try {
-    const applied = await applyNoted(session, plan, id, noted, { onTouch, signal, held }).catch((error) => {
+    const applied = await applyNoted(session, plan, staging, noted, { onTouch, signal, held }).catch((error) => {
       if (!isTouched) removeJournal(store, id, held) // nothing was changed: there is nothing to finish
       throw error
     })
@@ -127,16 +141,17 @@ export async function applyRestore(
 }
 
 /** `noted` resolves when the note is on disk. */
-function applyNoted(
+async function applyNoted(
   session: StoreSession,
   plan: RestoreWork,
-  id: string,
+  staging: Promise<StagedRestore>,
   noted: Promise<void>,
   watch: RestoreWatch,
 ): Promise<AppliedRestore> {
+  noted.catch(() => {}) // it is awaited when all is staged, which may fail before
   session.touch([...plan.writes, ...plan.deletes].map(({ path }) => path))
   session.touch([...plan.makeFolders, ...plan.removeFolders])
-  return applyRestoreWork(session.environment, plan, stagingName(id), noted, watch)
+  return await applyStaged(session.environment, await staging, noted, watch)
 }
 
 /**
@@ -150,7 +165,7 @@ export async function settleRestore(
   hooks: RestoreHooks = {},
 ): Promise<RestoreOutcome> {
   const { environment } = session
-  removeStaging(environment.files.resolve(stagingName(journal.id)))
+  removeStaging(environment, journal.id)
   const undoes = to === "safety" ? journal.target : journal.undoes
   const prepared = await prepareRestore(session, journal[to], {
     message: `before a broken-off restore is ${to === "target" ? "finished" : "taken back"}`,
@@ -161,7 +176,8 @@ export async function settleRestore(
   })
   const held = createHeldFiles()
   try {
-    const applied = await applyNoted(session, prepared.plan, journal.id, Promise.resolve(), { held })
+    const staging = stageRestore(environment, prepared.plan, journal.id)
+    const applied = await applyNoted(session, prepared.plan, staging, Promise.resolve(), { held })
     await hooks.onApplied?.({ ...applied, ...prepared })
     removeJournal(environment.store, journal.id, held)
     return { ...applied, ...prepared }

@@ -2,6 +2,7 @@
  * The snapshots of one workspace: take one, compare, read, go back. All methods that change the store or the workspace
  * run one at a time, also across processes; reading needs no lock.
  */
+import { randomUUID } from "node:crypto"
 import { join } from "node:path"
 import type { Clock, SkippedPath, Snapshot } from "@ku0/agent-runtime-core"
 import { toBytePath } from "./byte-path.js"
@@ -22,8 +23,9 @@ import {
   type RestoreOutcome,
   settleRestore,
 } from "./restore.js"
-import { listJournals, type RestoreJournal } from "./restore-journal.js"
+import { listJournals, listStagingNotes, type RestoreJournal } from "./restore-journal.js"
 import type { RestoreWork } from "./restore-plan.js"
+import { sweepStaging } from "./restore-stage.js"
 import type { ShadowLocation } from "./shadow-repository.js"
 import { readSnapshotCommit } from "./snapshot-commit.js"
 import { createStoreLock } from "./store-lock.js"
@@ -114,6 +116,8 @@ export interface SnapshotStore {
   restore(commit: string, options?: RestoreOptions & RestoreHooks & { readonly id?: string }): Promise<RestoreOutcome>
   /** Restores a crash broke off. */
   listUnfinishedRestores(): RestoreJournal[]
+  /** Takes away what restores left that were killed before they changed a file. */
+  sweepRestores(): Promise<void>
   finishRestore(journal: RestoreJournal, hooks?: RestoreHooks): Promise<RestoreOutcome>
   takeBackRestore(journal: RestoreJournal, hooks?: RestoreHooks): Promise<RestoreOutcome>
   /** What a snapshot's commit says of itself. */
@@ -189,10 +193,12 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
     restore: (commit, request = {}) =>
       lock.hold(async () => {
         const prepared = await prepareRestore(session, commit, request)
-        await request.onPrepared?.(prepared)
-        return applyRestore(session, prepared, request)
+        return await applyRestore(session, prepared, { ...request, id: request.id ?? randomUUID() })
       }),
     listUnfinishedRestores: () => listJournals(environment.store),
+    async sweepRestores() {
+      if (listStagingNotes(environment.store).length > 0) await lock.hold(async () => sweepStaging(environment))
+    },
     finishRestore: (journal, hooks) => lock.hold(() => settleRestore(session, journal, "target", hooks)),
     takeBackRestore: (journal, hooks) => lock.hold(() => settleRestore(session, journal, "safety", hooks)),
     listCheckpoints() {

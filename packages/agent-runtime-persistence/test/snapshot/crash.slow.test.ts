@@ -103,7 +103,31 @@ describe("killed while the store is tidied", () => {
 })
 
 describe("killed while a restore changes files", () => {
-  const steps = ["noted", "check", "stage", "recheck", "delete", "rename", "renaming", "sync", "verify", "done"]
+  it.each(["check", "stage"])("at %s, nothing was, and the next one takes away what it left", async (step) => {
+    const store = await work.open()
+    const { commit } = await store.capture({ message: "1", checkpointId: "c1" })
+    await store.close()
+    edit(1)
+    const before = work.picture()
+    const isLeft = () => readdirSync(work.root).some((name) => name.startsWith(".keepup"))
+    for (const next of ["capture", "restore", "sweepRestores"] as const) {
+      await expectDeath({ action: "restore", argument: commit, dieAt: { step: `restore:${step}`, visit: 1 } })
+      const reopened = await work.open()
+      expect(reopened.listUnfinishedRestores()).toEqual([])
+      if (next === "capture") await reopened.capture({ message: "2" })
+      if (next === "sweepRestores") await reopened.sweepRestores()
+      if (next === "restore") {
+        const { safety } = await reopened.restore(commit)
+        await reopened.restore(safety.commit)
+      }
+      expect(isLeft()).toBe(false)
+      expect(work.picture()).toEqual(before)
+      expect(fsck(reopened.directory)).toBe("")
+      await reopened.close()
+    }
+  })
+
+  const steps = ["noted", "recheck", "delete", "rename", "renaming", "sync", "verify", "done"]
   it.each(steps)("at %s, it can be finished or taken back", async (step) => {
     const store = await work.open()
     const { commit } = await store.capture({ message: "1", checkpointId: "c1" })
@@ -175,6 +199,7 @@ describe("killed at random instants", () => {
       child.kill("SIGKILL")
       expect((await ended).errors).toBe("")
       const reopened = await work.open()
+      await reopened.sweepRestores()
       const [journal, ...others] = reopened.listUnfinishedRestores()
       expect(others).toEqual([])
       if (journal === undefined) expect([...pictures.values()]).toContainEqual(work.picture())

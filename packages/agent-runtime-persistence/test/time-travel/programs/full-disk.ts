@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto"
 import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
+import { setTimeout as wait } from "node:timers/promises"
 import { isDeepStrictEqual } from "node:util"
 import type { Checkpoint } from "@ku0/agent-runtime-core"
 import { checkStore } from "../../../src/recovery/check-store.js"
@@ -39,6 +40,7 @@ await travel.close()
 
 async function attempt(room: number): Promise<void> {
   const before = await describeScene(travel)
+  await wait(50) // what the last restore replaced is freed beside it, and would make room
   fillBut(room * 1024)
   const [heard, message] = await restoreCheckpoint(travel, { checkpoint: target }).then(
     () => ["done", ""] as const,

@@ -1,0 +1,201 @@
+/**
+ * The new content of a restore, written beside the user's files under names of its own and durable. Nothing of the
+ * user's is touched, so it may be done while the restore is put on record; it is looked at again before it is used.
+ */
+import {
+  closeSync,
+  fchmodSync,
+  fsync,
+  mkdirSync,
+  openSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  writeFile,
+  writeSync,
+} from "node:fs"
+import { promisify } from "node:util"
+import { KeepupError } from "@ku0/agent-runtime-core"
+import { type BytePath, displayPath } from "./byte-path.js"
+import { type FileStat, permissionsOf } from "./file-stat.js"
+import { objectId } from "./git-objects.js"
+import type { HeldFiles } from "./held-files.js"
+import { permissionsOfNew } from "./private-files.js"
+import { dropStagingNote, listStagingNotes, noteStaging, stagingName } from "./restore-journal.js"
+import type { RestoreWork } from "./restore-plan.js"
+import type { SnapshotEnvironment } from "./snapshot-environment.js"
+import type { FileEntry } from "./trees.js"
+
+export interface StagedRestore {
+  readonly work: RestoreWork
+  /** Those that are not as they should be already; the content of each has its number as name in the folder. */
+  readonly writes: RestoreWork["writes"]
+  readonly deletes: RestoreWork["deletes"]
+  readonly seen: Seen
+  /** In the workspace; no snapshot ever holds it. */
+  readonly folder: BytePath
+  /** Removes what is left of it. */
+  discard(held?: HeldFiles): void
+}
+
+/** What was at a path when it was first looked at, and when that was. */
+export type Seen = Map<BytePath, FileEntry & { readonly stat: FileStat; readonly seenAt: number }>
+
+/** `id` is the restore's. Leaves nothing behind when it fails. The caller holds the lock. */
+export async function stageRestore(
+  environment: SnapshotEnvironment,
+  work: RestoreWork,
+  id: string,
+  signal?: AbortSignal,
+): Promise<StagedRestore> {
+  const { files, step, store } = environment
+  const folder = stagingName(id)
+  files.refresh()
+  step("restore:check")
+  const seen: Seen = new Map()
+  const writes = work.writes.filter((write) => needsWriting(environment, write, seen))
+  const deletes = work.deletes.filter(({ path, before }) => needsDeleting(environment, path, before, seen))
+  const isNeeded = writes.length > 0
+  const discard = (held?: HeldFiles) => {
+    if (!isNeeded) return
+    held?.hold(files.resolve(folder))
+    removeStaging(environment, id)
+  }
+  if (isNeeded) {
+    removeStaging(environment, id) // of the same restore, broken off
+    noteStaging(store, id)
+    try {
+      step("restore:stage")
+      mkdirSync(files.resolve(folder), 0o700)
+      await stageAll(environment, writes, seen, folder, signal)
+    } catch (error) {
+      discard()
+      throw error
+    }
+  }
+  return { work, writes, deletes, seen, folder, discard }
+}
+
+/** Whatever a killed restore left: only our own temporary files are in it. */
+export function removeStaging({ files, store }: SnapshotEnvironment, id: string): void {
+  const folder = files.resolve(stagingName(id))
+  try {
+    rmdirSync(folder) // nearly always it is empty or not there
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") rmSync(folder, { recursive: true, force: true })
+  }
+  dropStagingNote(store, id)
+}
+
+/** What killed restores left that were not yet on record. Whoever holds the lock knows that nobody is at it. */
+export function sweepStaging(environment: SnapshotEnvironment): void {
+  for (const id of listStagingNotes(environment.store)) removeStaging(environment, id)
+}
+
+export function needsWriting(
+  environment: SnapshotEnvironment,
+  write: RestoreWork["writes"][number],
+  seen?: Seen,
+): boolean {
+  const now = describeFile(environment, write.path, seen)
+  return now?.id !== write.entry.id || now.mode !== write.entry.mode
+}
+
+function needsDeleting(environment: SnapshotEnvironment, path: BytePath, before: FileEntry, seen: Seen): boolean {
+  const now = describeFile(environment, path, seen)
+  if (now === undefined) return false
+  if (now.id === before.id && now.mode === before.mode) return true
+  throw changed(path)
+}
+
+/** The entry a path would have in a snapshot taken now. */
+export function describeFile({ files, now }: SnapshotEnvironment, path: BytePath, seen?: Seen): FileEntry | undefined {
+  const seenAt = now()
+  const content = files.read(path)
+  if (content.kind !== "content") return undefined
+  const entry = { mode: content.mode, id: objectId("blob", content.data) }
+  seen?.set(path, { ...entry, stat: content.stat, seenAt })
+  return entry
+}
+
+export function changed(path: BytePath): KeepupError {
+  return new KeepupError("CONFLICT", `${displayPath(path)} changed while it was being restored.`, {
+    hint: "Nothing was overwritten. Try again when nothing else writes to the workspace.",
+    details: { path: displayPath(path) },
+  })
+}
+
+async function stageAll(
+  environment: SnapshotEnvironment,
+  writes: RestoreWork["writes"],
+  seen: Seen,
+  folder: BytePath,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  let staged = 0
+  await inPool(writes, async ({ entry, path, isPrivate }, i) => {
+    signal?.throwIfAborted()
+    environment.onProgress?.(staged++, writes.length, "Writing files")
+    const data = await environment.reader.get(entry.id, "blob")
+    const temporary = environment.files.resolve(`${folder}/${i}`)
+    if (entry.mode === "120000") symlinkSync(data, temporary)
+    else
+      await stageFile(temporary, data, keptPermissions(seen.get(path), entry), permissionsOfNew(entry.mode, isPrivate))
+  })
+}
+
+const atOnce = 16
+
+/** Sixteen at a time: the disk makes them durable together, and gives up the old files beside one another. */
+export async function inPool<T>(items: readonly T[], work: (item: T, index: number) => Promise<void>): Promise<void> {
+  let next = 0
+  const worker = async () => {
+    try {
+      for (let i = next++; i < items.length; i = next++) await work(items[i] as T, i)
+    } catch (error) {
+      next = items.length // the others end what they are at, so that nothing is written behind our back
+      throw error
+    }
+  }
+  const ends = await Promise.allSettled(Array.from({ length: Math.min(atOnce, items.length) }, worker))
+  for (const end of ends) if (end.status === "rejected") throw end.reason
+}
+
+/**
+ * Only what makes the disk turn waits on another thread: a thread for each small step would take longer. The file never
+ * has more permissions than it is to have in the end.
+ */
+async function stageFile(
+  path: string | Buffer,
+  data: Buffer,
+  kept: number | undefined,
+  permissionsIfNew: number,
+): Promise<void> {
+  const descriptor = openSync(path, "wx", kept ?? permissionsIfNew)
+  try {
+    await writeAll(descriptor, data)
+    if (kept !== undefined) fchmodSync(descriptor, kept) // the umask took some away
+    await makeDurable(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+export const makeDurable = promisify(fsync)
+const writeBeside = promisify(writeFile) as (descriptor: number, data: Buffer) => Promise<void>
+const largeFile = 256 << 10
+
+async function writeAll(descriptor: number, data: Buffer): Promise<void> {
+  if (data.length > largeFile) await writeBeside(descriptor, data)
+  else for (let at = 0; at < data.length; ) at += writeSync(descriptor, data, at)
+}
+
+/** A file that is replaced keeps its permissions, except that the executable bit is as it was captured. */
+function keptPermissions(now: { readonly stat: FileStat } | undefined, entry: FileEntry): number | undefined {
+  const permissions = now && permissionsOf(now.stat)
+  if (permissions === undefined) return undefined
+  const isExecutable = entry.mode === "100755"
+  if (isExecutable === ((permissions & 0o100) !== 0)) return permissions
+  const plain = permissions & 0o666
+  return isExecutable ? plain | ((plain & 0o444) >> 2) | 0o100 : plain
+}
