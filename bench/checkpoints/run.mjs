@@ -4,7 +4,6 @@ import { restore } from "./restore.mjs"
 import { size } from "./size.mjs"
 import { take } from "./take.mjs"
 
-// keepup works in this process: its restores come before the parts that fill it.
 const parts = { restore, take, list, size }
 
 export async function run(context) {

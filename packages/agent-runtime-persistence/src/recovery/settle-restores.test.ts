@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { event } from "@ku0/agent-runtime-core"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import { writeJournal } from "../snapshot/restore-journal.js"
+import { placeJournal, prepareJournal } from "../snapshot/restore-journal.js"
 import { openFixture, type TimeTravelFixture } from "../testing/time-travel-fixture.js"
 import { takePicture } from "../testing/workspace-picture.js"
 import { settleRestores } from "./settle-restores.js"
@@ -89,7 +89,10 @@ describe("a restore that was broken off", () => {
   it.each(["files", "conversation"] as const)("whose checkpoint is gone is taken back: %s", async (mode) => {
     const { snapshots, note, safety } = await twoScenes()
     const session = await travel.createSession()
-    if (mode === "files") await writeJournal(snapshots.directory, note)
+    if (mode === "files") {
+      await prepareJournal(snapshots.directory, note)
+      await placeJournal(snapshots.directory, note.id)
+    }
     travel.write({ "x.txt": "1" }) // as far as it came
     const insert = `INSERT INTO restores (id, session_id, workspace_path, checkpoint_id, safety_checkpoint_id, mode, status,
       host, created_at) VALUES ('note', ?, ?, 'gone', 's', ?, 'started', ?, 1)`

@@ -3,9 +3,9 @@
  * and when it may have said too little it says so. Linux only: there every folder is watched by itself, events arrive
  * in order, and a file of our own tells when all earlier ones have arrived.
  */
-import { randomBytes } from "node:crypto"
 import { closeSync, type FSWatcher, openSync, readFileSync, watch, writeSync } from "node:fs"
 import { join } from "node:path"
+import { randomHex } from "../store/lazy-crypto.js"
 import { type BytePath, isInside, joinPath } from "./byte-path.js"
 import { makeFolder, removeFile } from "./durable-file.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
@@ -145,7 +145,7 @@ function createBell(folder: string): Bell {
   let onEvent = (_heard: boolean) => {}
 
   function open() {
-    const path = join(folder, `${process.pid}-${randomBytes(6).toString("hex")}`)
+    const path = join(folder, `${process.pid}-${randomHex(6)}`)
     const descriptor = openSync(path, "wx")
     removeFile(path) // open it stays what it is, and nobody finds it when we are killed
     try {

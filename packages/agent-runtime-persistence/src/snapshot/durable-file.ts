@@ -1,5 +1,4 @@
 /** Files that are whole and on disk, or not there: temporary name, fsync, rename, fsync of the folder. */
-import { randomBytes } from "node:crypto"
 import {
   closeSync,
   constants,
@@ -13,6 +12,7 @@ import {
   writeSync,
 } from "node:fs"
 import { dirname } from "node:path"
+import { randomHex } from "../store/lazy-crypto.js"
 
 /** Replaces a file in one step. Without `durable` a power cut may bring the old content back, never a torn one. */
 export function replaceFile(
@@ -20,7 +20,7 @@ export function replaceFile(
   content: Buffer | string,
   options: { durable: boolean; mode?: number },
 ): void {
-  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`
+  const temporary = `${path}.${randomHex(6)}.tmp`
   try {
     writeNewFile(temporary, content, options)
     renameSync(temporary, path)
@@ -36,7 +36,7 @@ export function replaceFile(
  * writes out at once what is renamed over another file.
  */
 export function replaceCache(path: string, content: Buffer | string, options: { mode?: number } = {}): void {
-  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`
+  const temporary = `${path}.${randomHex(6)}.tmp`
   try {
     writeNewFile(temporary, content, { durable: false, ...options })
     removeFile(path)

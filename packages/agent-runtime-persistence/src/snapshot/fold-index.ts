@@ -2,11 +2,11 @@
  * Brings the index git scans with up to date with what the snapshots saw since, so that git again reports nothing for
  * files that did not change. Written beside the old one; whoever still scans with the old one is not disturbed.
  */
-import { randomBytes } from "node:crypto"
 import { existsSync, readdirSync, readFileSync, writeFile } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { KeepupError } from "@ku0/agent-runtime-core"
+import { randomHex } from "../store/lazy-crypto.js"
 import type { BytePath } from "./byte-path.js"
 import { removeFile, syncAll, writeNewFile } from "./durable-file.js"
 import { isSettledForGit, withoutSize } from "./file-stat.js"
@@ -66,7 +66,7 @@ export function copyIndexFile(store: string, data: Buffer): { name: string; writ
 }
 
 function newName(): string {
-  return namePrefix + randomBytes(6).toString("hex")
+  return namePrefix + randomHex(6)
 }
 
 /** Removes index files no state names any more. Call under the lock. */

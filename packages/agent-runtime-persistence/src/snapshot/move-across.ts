@@ -1,6 +1,6 @@
 /** Puts a staged file in its place on another file system: a folder of the workspace may be a mount of its own. */
-import { randomBytes } from "node:crypto"
 import { constants, copyFileSync, lstatSync, readlinkSync, symlinkSync } from "node:fs"
+import { randomHex } from "../store/lazy-crypto.js"
 import { type BytePath, joinPath, parentOf } from "./byte-path.js"
 import { removeFile, syncAll } from "./durable-file.js"
 import type { NameChange } from "./held-files.js"
@@ -9,7 +9,7 @@ import type { WorkspaceFiles } from "./workspace-files.js"
 /** As durable as a rename. Killed in the middle, it leaves a name that is never captured and swept away later. */
 export async function moveAcross(files: WorkspaceFiles, from: BytePath, to: BytePath, change: NameChange) {
   const staged = files.resolve(from)
-  const name = `.keepup.${process.pid}-${randomBytes(4).toString("hex")}.keepup-tmp`
+  const name = `.keepup.${process.pid}-${randomHex(4)}.keepup-tmp`
   const beside = files.resolve(joinPath(parentOf(to), name))
   try {
     if (lstatSync(staged).isSymbolicLink()) symlinkSync(readlinkSync(staged, "buffer"), beside)

@@ -2,11 +2,12 @@
  * Writes one pack with its index, in a temporary file until it is whole. Objects go in as they come, so memory stays
  * small; when `finish` returns, pack, index and folder are on disk for good.
  */
-import { createHash, randomBytes } from "node:crypto"
+import { createHash } from "node:crypto"
 import { closeSync, fsync, openSync, readSync, renameSync, unlinkSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { crc32, deflateSync } from "node:zlib"
+import { randomHex } from "../store/lazy-crypto.js"
 import { syncAll, writeNewFile } from "./durable-file.js"
 import type { ObjectType } from "./git-objects.js"
 import { storePlain } from "./plain-objects.js"
@@ -38,7 +39,7 @@ const fullRoom = 1 << 20
 const makeDurable = promisify(fsync)
 
 export function createPackWriter(packFolder: string): PackWriter {
-  const temporary = join(packFolder, `tmp_pack_${randomBytes(8).toString("hex")}`)
+  const temporary = join(packFolder, `tmp_pack_${randomHex(8)}`)
   const seen = new Map<string, number>()
   const offsets: number[] = []
   const checks: number[] = []

@@ -3,10 +3,10 @@
  * under the store's lock, so a ref never needs a lock file of its own that a killed process could leave behind.
  */
 
-import { randomBytes } from "node:crypto"
 import { linkSync, readdirSync, readFileSync, renameSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime-core"
+import { randomHex } from "../store/lazy-crypto.js"
 import { makeFolder, removeFile, replaceFile, writeNewFile } from "./durable-file.js"
 
 export const checkpointRefs = "refs/keepup/checkpoints/"
@@ -115,7 +115,7 @@ export function createRefStore(gitDirectory: string): RefStore {
 
   function beside(name: string, isDurable: boolean): PreparedRef {
     const path = join(gitDirectory, name)
-    const temporary = join(gitDirectory, `tmp-ref-${randomBytes(6).toString("hex")}`)
+    const temporary = join(gitDirectory, `tmp-ref-${randomHex(6)}`)
     makeFolder(dirname(path))
     return {
       folder: dirname(path),

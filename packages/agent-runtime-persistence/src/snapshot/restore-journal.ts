@@ -1,7 +1,7 @@
 /** A note on disk while a restore changes files, so that after a crash it can be finished or taken back. */
-import { readdirSync, readFileSync } from "node:fs"
-import { dirname, join } from "node:path"
-import { overwriteCache, removeFile, replaceFile, syncAll, syncFolder } from "./durable-file.js"
+import { readdirSync, readFileSync, renameSync } from "node:fs"
+import { join } from "node:path"
+import { overwriteCache, removeFile, syncAll, syncFolder } from "./durable-file.js"
 import type { HeldFiles } from "./held-files.js"
 
 export interface RestoreJournal {
@@ -20,28 +20,33 @@ export function stagingName(id: string): string {
   return `.keepup-restore-${id}`
 }
 
-/** For whoever comes after a kill: there may be staged content of a restore that no journal tells of. */
-export function noteStaging(store: string, id: string): void {
-  overwriteCache(join(store, "restores", `${id}${staged}`), Buffer.alloc(0))
+const pending = ".staged"
+
+/**
+ * Writes the note of a restore whose content is being staged, on disk when it resolves. It is no journal yet; whoever
+ * comes after a kill learns from it what may be left in the workspace.
+ */
+export async function prepareJournal(store: string, journal: RestoreJournal): Promise<void> {
+  const file = join(store, "restores", `${journal.id}${pending}`)
+  overwriteCache(file, Buffer.from(`${JSON.stringify(journal)}\n`))
+  await syncAll([file])
 }
 
-export function dropStagingNote(store: string, id: string): void {
-  removeFile(join(store, "restores", `${id}${staged}`))
+/** Makes it the journal. On disk when it resolves; nothing may be changed before. */
+export async function placeJournal(store: string, id: string): Promise<void> {
+  const folder = join(store, "restores")
+  renameSync(join(folder, `${id}${pending}`), join(folder, `${id}.json`))
+  await syncAll([folder])
 }
 
-/** The ids of the restores that have staged something. */
-export function listStagingNotes(store: string): string[] {
-  const names = readdirSync(join(store, "restores")).filter((name) => name.endsWith(staged))
-  return names.map((name) => name.slice(0, -staged.length))
+export function abandonJournal(store: string, id: string): void {
+  removeFile(join(store, "restores", `${id}${pending}`))
 }
 
-const staged = ".staged"
-
-/** On disk when it resolves; nothing may be changed before. */
-export async function writeJournal(store: string, journal: RestoreJournal): Promise<void> {
-  const file = join(store, "restores", `${journal.id}.json`)
-  replaceFile(file, `${JSON.stringify(journal)}\n`, { durable: false })
-  await syncAll([file, dirname(file)])
+/** The ids of restores that were prepared and have no journal. */
+export function listPrepared(store: string): string[] {
+  const names = readdirSync(join(store, "restores")).filter((name) => name.endsWith(pending))
+  return names.map((name) => name.slice(0, -pending.length))
 }
 
 /** Gone for good when it returns: a note that came back after a power cut would settle the restore once more. */

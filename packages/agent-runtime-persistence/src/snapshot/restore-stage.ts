@@ -21,7 +21,7 @@ import { type FileStat, permissionsOf } from "./file-stat.js"
 import { objectId } from "./git-objects.js"
 import type { HeldFiles } from "./held-files.js"
 import { permissionsOfNew } from "./private-files.js"
-import { dropStagingNote, listStagingNotes, noteStaging, stagingName } from "./restore-journal.js"
+import { abandonJournal, listPrepared, stagingName } from "./restore-journal.js"
 import type { RestoreWork } from "./restore-plan.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import type { FileEntry } from "./trees.js"
@@ -48,7 +48,7 @@ export async function stageRestore(
   id: string,
   signal?: AbortSignal,
 ): Promise<StagedRestore> {
-  const { files, step, store } = environment
+  const { files, step } = environment
   const folder = stagingName(id)
   files.refresh()
   step("restore:check")
@@ -63,7 +63,6 @@ export async function stageRestore(
   }
   if (isNeeded) {
     removeStaging(environment, id) // of the same restore, broken off
-    noteStaging(store, id)
     try {
       step("restore:stage")
       mkdirSync(files.resolve(folder), 0o700)
@@ -77,19 +76,21 @@ export async function stageRestore(
 }
 
 /** Whatever a killed restore left: only our own temporary files are in it. */
-export function removeStaging({ files, store }: SnapshotEnvironment, id: string): void {
+export function removeStaging({ files }: SnapshotEnvironment, id: string): void {
   const folder = files.resolve(stagingName(id))
   try {
     rmdirSync(folder) // nearly always it is empty or not there
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") rmSync(folder, { recursive: true, force: true })
   }
-  dropStagingNote(store, id)
 }
 
 /** What killed restores left that were not yet on record. Whoever holds the lock knows that nobody is at it. */
 export function sweepStaging(environment: SnapshotEnvironment): void {
-  for (const id of listStagingNotes(environment.store)) removeStaging(environment, id)
+  for (const id of listPrepared(environment.store)) {
+    removeStaging(environment, id)
+    abandonJournal(environment.store, id)
+  }
 }
 
 export function needsWriting(

@@ -9,7 +9,14 @@ import { permissionsOf } from "./file-stat.js"
 import { createHeldFiles } from "./held-files.js"
 import { isPrivateMode } from "./private-files.js"
 import { type AppliedRestore, applyStaged, type RestoreWatch } from "./restore-apply.js"
-import { dropJournal, type RestoreJournal, removeJournal, writeJournal } from "./restore-journal.js"
+import {
+  abandonJournal,
+  dropJournal,
+  placeJournal,
+  prepareJournal,
+  type RestoreJournal,
+  removeJournal,
+} from "./restore-journal.js"
 import { type PlanOptions, planRestoreWork, type RestoreWork } from "./restore-plan.js"
 import { removeStaging, type StagedRestore, stageRestore, sweepStaging } from "./restore-stage.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
@@ -101,25 +108,19 @@ export async function applyRestore(
   const { environment } = session
   const { store, clock, step } = environment
   const { plan, safety } = prepared
-  const { id, signal } = options
+  const { id, paths, undoes, signal } = options
+  const journal = { id, target: plan.target, safety: plan.safety, paths, undoes, startedAt: clock.now() }
+  const preparing = prepareJournal(store, journal)
   const staging = stageRestore(environment, plan, id, signal)
-  try {
-    await options.onPrepared?.(prepared)
-  } catch (error) {
-    await staging.then(
-      (staged) => staged.discard(),
-      () => {}, // it has left nothing
-    )
-    throw error
+  staging.catch(() => {}) // it is awaited when the restore is on record
+  const ends = await Promise.allSettled([options.onPrepared?.(prepared), preparing])
+  for (const end of ends) {
+    if (end.status === "fulfilled") continue
+    await staging.then((staged) => staged.discard()).catch(() => {}) // what failed has left nothing
+    abandonJournal(store, id)
+    throw end.reason
   }
-  const noted = writeJournal(store, {
-    id,
-    target: plan.target,
-    safety: plan.safety,
-    paths: options.paths,
-    undoes: options.undoes,
-    startedAt: clock.now(),
-  })
+  const noted = placeJournal(store, id)
   step("restore:noted")
   let isTouched = false
   const onTouch = () => {

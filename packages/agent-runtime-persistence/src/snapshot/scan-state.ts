@@ -2,10 +2,11 @@
  * What the last snapshot knew, so that the next one need not look at everything: which index file git scans with, the
  * tree it stands for, and what differed from it. All of it can be lost: then everything is looked at again.
  */
-import { createHash, randomBytes } from "node:crypto"
+import { createHash } from "node:crypto"
 import { closeSync, openSync, readFileSync, readSync } from "node:fs"
 import { join } from "node:path"
 import type { SkipReason } from "@ku0/agent-runtime-core"
+import { randomHex } from "../store/lazy-crypto.js"
 import type { BytePath } from "./byte-path.js"
 import {
   createDirectoryTable,
@@ -173,7 +174,7 @@ export function saveScanState(store: string, state: ScanState): void {
     privateMarks: [...privateMarks],
     hiddenRules: [...hiddenRules],
   }
-  const stamp = randomBytes(8).toString("hex") // no two of them have the same checksum
+  const stamp = randomHex(8) // no two of them have the same checksum
   const body = JSON.stringify({ stamp, ...rest, ...maps, forced: [...forced] })
   overwriteCache(join(store, stateFile), seal(body))
 }

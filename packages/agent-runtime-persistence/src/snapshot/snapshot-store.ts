@@ -23,7 +23,7 @@ import {
   type RestoreOutcome,
   settleRestore,
 } from "./restore.js"
-import { listJournals, listStagingNotes, type RestoreJournal } from "./restore-journal.js"
+import { listJournals, listPrepared, type RestoreJournal } from "./restore-journal.js"
 import type { RestoreWork } from "./restore-plan.js"
 import { sweepStaging } from "./restore-stage.js"
 import type { ShadowLocation } from "./shadow-repository.js"
@@ -197,7 +197,7 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
       }),
     listUnfinishedRestores: () => listJournals(environment.store),
     async sweepRestores() {
-      if (listStagingNotes(environment.store).length > 0) await lock.hold(async () => sweepStaging(environment))
+      if (listPrepared(environment.store).length > 0) await lock.hold(async () => sweepStaging(environment))
     },
     finishRestore: (journal, hooks) => lock.hold(() => settleRestore(session, journal, "target", hooks)),
     takeBackRestore: (journal, hooks) => lock.hold(() => settleRestore(session, journal, "safety", hooks)),
