@@ -164,6 +164,24 @@ describe("the routes of the document", () => {
     }
   })
 
+  it("do not know a checkpoint under another session, and do nothing to it", async () => {
+    const [mine, other] = [await fixture.createSession(), await fixture.createSession()]
+    const foreign = { ...names, sid: mine.id, cid: (await fixture.take(other)).id }
+    for (const [route] of good) {
+      const [method, path] = route.split(" ") as [string, string]
+      if (!path.includes("{sid}") || !path.includes("{cid}")) continue
+      const body = route.endsWith("/restore") ? { body: { mode: "both" } } : bodyOf(route)
+      const answer = await fixture.ask(address(path, foreign), { method: method.toUpperCase(), ...body })
+      expect([answer.status, answer.json?.error?.code], route).toEqual([404, "NOT_FOUND"])
+    }
+    const kept = await fixture.ask(`/api/sessions/${other.id}/checkpoints/${foreign.cid}`, { method: "GET" })
+    expect(kept.json).toMatchObject({ ok: true, checkpoint: { pinned: false } })
+    const restores = await fixture.runtime.store.context.driver.all("SELECT id FROM restores WHERE session_id = ?", [
+      mine.id,
+    ])
+    expect(restores).toEqual([])
+  })
+
   it("answer what is not there, and what is not allowed there, as JSON", async () => {
     for (const [path, method] of [
       ["/api/nothing", "GET"],

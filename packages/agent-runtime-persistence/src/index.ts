@@ -89,6 +89,7 @@ export {
 } from "./session/sqlite-execution-state-store.js"
 export type { SnapshotChange } from "./snapshot/diff-snapshots.js"
 export {
+  isTaskCheckpoint,
   type ShadowCheckpoint,
   ShadowCheckpointService,
   type ShadowCheckpointServiceOptions,

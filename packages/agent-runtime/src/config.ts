@@ -196,6 +196,15 @@ function size(value: unknown): number | undefined {
   return Number(match[1]) * unit
 }
 
+/** Reads `500MB`, `512KB`, `2GB` or bytes, or throws `INVALID_INPUT`. */
+export function parseSize(value: string): number {
+  const parsed = size(value)
+  if (parsed !== undefined) return parsed
+  throw new KeepupError("INVALID_INPUT", `Not a size: ${JSON.stringify(value)}.`, {
+    hint: "Write 500MB, 512KB or 2GB.",
+  })
+}
+
 /** Reads `30d`, `12h`, `90m`, `45s` or milliseconds, or throws `INVALID_INPUT`. */
 export function parseDuration(value: string): number {
   const parsed = duration(value)

@@ -12,6 +12,7 @@ export {
   environmentName,
   parseConfigValue,
   parseDuration,
+  parseSize,
   type ResolveConfigOptions,
   type ResolvedConfig,
   resolveConfig,

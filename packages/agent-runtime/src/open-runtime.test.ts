@@ -14,7 +14,12 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { ArtifactId, Checkpoint, CheckpointId } from "@ku0/agent-runtime-core"
-import { readCheckpointFile, repairStore, restoreCheckpoint } from "@ku0/agent-runtime-persistence"
+import {
+  readCheckpointFile,
+  repairStore,
+  restoreCheckpoint,
+  ShadowCheckpointService,
+} from "@ku0/agent-runtime-persistence"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { resolveConfig } from "./config.js"
 import { type OpenRuntimeOptions, openRuntime, type Runtime } from "./open-runtime.js"
@@ -46,6 +51,10 @@ const take = async (runtime: Runtime, sessionId: string, trigger: "manual" | "ru
   (await runtime.manager.take({ sessionId: sessionId as never, trigger })) as Checkpoint
 const create = (runtime: Runtime, name: string, metadata = {}) =>
   runtime.store.sessions.create({ workspacePath: runtime.workspacePath, name, metadata })
+
+function safetyOf(checkpoints: ReadonlyMap<string, string>): string {
+  return [...checkpoints].find(([id]) => id.startsWith("before-task-"))?.[1] as string
+}
 
 describe("a runtime", () => {
   it("keeps everything under the state directory, closed to others, and finds it again", async () => {
@@ -242,6 +251,45 @@ describe("a runtime", () => {
     expect(workspaces.toSorted()).toEqual([gone, again.workspacePath].toSorted())
     expect(left).toEqual([{ path: newer, reason: expect.stringContaining("newer keepup") }])
     expect((await again.snapshots(gone)).listCheckpoints().has(kept[0]?.id as string)).toBe(true)
+  })
+
+  it("takes no snapshot away that a task keeps without a database", async () => {
+    let now = Date.now() - 30 * 86_400_000
+    const clock = { now: () => now }
+    const runtime = await open({ clock })
+    write("a.txt", "first")
+    await take(runtime, (await create(runtime, "session")).id)
+    const { workspacePath } = runtime
+    const environment = { PATH: process.env["PATH"] }
+    const serve = () =>
+      new ShadowCheckpointService({ taskId: "t", workspacePath, storagePath: join(root, "state"), environment, clock })
+    const service = serve()
+    const { baseHash } = await service.init()
+    write("a.txt", "second")
+    await service.saveCheckpoint("second")
+    write("a.txt", "in no checkpoint")
+    await service.restoreCheckpoint(baseHash)
+    await service.close()
+    now += 20 * 86_400_000
+    expect((await runtime.collectGarbage()).left).toEqual([])
+    const again = serve()
+    await again.init()
+    const texts: string[] = []
+    const snapshots = await runtime.snapshots(workspacePath)
+    for (const commit of [...again.getCheckpoints().map((one) => one.commit), safetyOf(snapshots.listCheckpoints())])
+      texts.push((await snapshots.readFile(commit, "a.txt")).toString())
+    expect(texts).toEqual(["first", "second", "in no checkpoint"])
+    await again.close()
+  })
+
+  it("goes on with the newest session whose row can be read", async () => {
+    const runtime = await open()
+    const good = await create(runtime, "good")
+    const bad = await create(runtime, "bad")
+    expect((await runtime.findCurrentSession())?.id).toBe(bad.id)
+    await runtime.store.context.driver.run("UPDATE sessions SET metadata = '{' WHERE id = ?", [bad.id])
+    expect((await runtime.findCurrentSession())?.id).toBe(good.id)
+    expect((await runtime.cleanupSessions({ olderThanMs: -1 })).left).toEqual([])
   })
 
   it("takes no snapshot away that has only lost its ref", async () => {

@@ -7,6 +7,7 @@ import {
   createArtifactContent,
   createCheckpointManager,
   createHandoffKeeper,
+  isTaskCheckpoint,
   isWorkspaceThere,
   listOtherUsers,
   noteSnapshotUser,
@@ -140,7 +141,9 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
 
   async function findCurrentSession(): Promise<Session | undefined> {
     const sessions = await store.sessions.list({ workspacePath, limit: 200 })
-    return sessions.find(({ metadata, status }) => !(metadata["imported"] === true && status === "completed"))
+    const isUsable = ({ metadata, status }: Session) =>
+      !(metadata["imported"] === true && status === "completed") && metadata["keepup:damaged"] === undefined
+    return sessions.find(isUsable)
   }
 
   async function collect(request: { dryRun?: boolean; signal?: AbortSignal } = {}): Promise<GarbageReport> {
@@ -181,7 +184,8 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
     }
     const [other] = listOtherUsers(own.directory, store)
     if (other !== undefined) return `Another database, ${other}, keeps checkpoints of this workspace too.`
-    await own.gc(ids)
+    // Those of tasks belong to whoever uses the snapshots without a database.
+    await own.gc([...ids, ...[...refs.keys()].filter(isTaskCheckpoint)])
     return undefined
   }
 

@@ -17,7 +17,7 @@ import { appendEntries, lockSession } from "../session/append-entries.js"
 import { draftStateAfter, type PreparedState, prepareState } from "../state/state-store.js"
 import { pageLimit } from "../store/page-limit.js"
 import { checksumOf } from "../store/row-checksum.js"
-import { plainText, toCheckpoint, toJson } from "../store/rows.js"
+import { plainText, toCheckpoint, toJson, toListedCheckpoint } from "../store/rows.js"
 import type { SqlRunner } from "../store/sql-driver.js"
 import type { StoreContext } from "../store/store-context.js"
 
@@ -133,7 +133,7 @@ export function createCheckpointStore(context: StoreContext): OpenCheckpointStor
       "SELECT * FROM session_checkpoints WHERE session_id = ? AND number < ? ORDER BY number DESC LIMIT ?",
       [sessionId, options.before ?? Number.MAX_SAFE_INTEGER, pageLimit(options.limit, defaultLimit, largestLimit)],
     )
-    return rows.map(toCheckpoint)
+    return rows.map(toListedCheckpoint)
   }
 
   async function setPinned(id: CheckpointId, pinned: boolean): Promise<Checkpoint> {

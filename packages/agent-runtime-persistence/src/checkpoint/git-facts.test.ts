@@ -34,6 +34,12 @@ function gitFails(...args: string[]): void {
 }
 
 describe("git facts", () => {
+  it("do not count what a restore has beside the user's files while it is under way", async () => {
+    twoSides()
+    travel.write({ ".keepup-restore-x/0": "staged", "mine.txt": "?" })
+    expect(await facts()).toMatchObject({ uncommitted: 0, untracked: 1 })
+  })
+
   it("tell branch, head, what is not committed and what git does not know", async () => {
     twoSides()
     travel.write({ "a.txt": "edited", "staged.txt": "new", "unknown one.txt": "?", "folder/unknown.txt": "?" })

@@ -93,7 +93,7 @@ async function readStatus(
   for (const line of stdout.toString("latin1").split("\0")) {
     if (line.startsWith("# branch.oid ")) head = line.endsWith("(initial)") ? null : line.slice(13)
     else if (line.startsWith("# branch.head ")) branch = line.endsWith("(detached)") ? null : toText(line.slice(14))
-    else if (line.startsWith("? ")) untracked++
+    else if (line.startsWith("? ")) untracked += isOwnFolder.test(line) ? 0 : 1
     else if (/^[12u] /.test(line)) {
       uncommitted++
       const plain = /^1 (.). N\.\.\. (?:\S+ ){5}(.+)$/s.exec(line)
@@ -103,6 +103,8 @@ async function readStatus(
   return { branch: branch ?? branchDuringRebase(repository), head, uncommitted, untracked, uncommittedPaths }
 }
 
+/** Where a restore under way keeps what it is about to write. */
+const isOwnFolder = /^\? (.*\/)?\.keepup-restore-[^/]+\/$/s
 const toText = (bytes: string) => Buffer.from(bytes, "latin1").toString("utf8")
 
 /** HEAD is detached while a rebase runs; people still think of the branch being rebased. */

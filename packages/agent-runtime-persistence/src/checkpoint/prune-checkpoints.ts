@@ -2,7 +2,7 @@
 import type { Checkpoint, Lease, Session, SessionId } from "@ku0/agent-runtime-core"
 import { appendEntries, lockSession } from "../session/append-entries.js"
 import type { Store } from "../store/open-store.js"
-import { toCheckpoint } from "../store/rows.js"
+import { toListedCheckpoint } from "../store/rows.js"
 
 export interface PruneResult {
   readonly removed: readonly Checkpoint[]
@@ -61,7 +61,7 @@ export async function listPrunable(store: Store, sessionId: SessionId): Promise<
      ORDER BY number`,
     [sessionId, sessionId, sessionId],
   )
-  return rows.map(toCheckpoint)
+  return rows.map(toListedCheckpoint)
 }
 
 /** Checkpoints other sessions came from. */

@@ -34,7 +34,7 @@ export async function clearNotes(context: TimeTravelContext, interrupted: readon
   for (const path of paths) await clearWorkspace(context, path)
 }
 
-/** Removes the notes of restores that have ended. False where there is more to do, or the workspace is not there now. */
+/** Removes the notes of restores that have ended. False where there is more to do, or its snapshots can't be opened now. */
 export async function clearWorkspace(context: TimeTravelContext, path: string): Promise<boolean> {
   const snapshots = await context.snapshots(path).catch(() => undefined) // the next restore there will say why
   if (snapshots === undefined) return false

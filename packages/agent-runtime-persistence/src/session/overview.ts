@@ -2,7 +2,7 @@
 import type { Session, SessionId } from "@ku0/agent-runtime-core"
 import type { Store } from "../store/open-store.js"
 import { pageLimit } from "../store/page-limit.js"
-import { toSession } from "../store/rows.js"
+import { toListedSession } from "../store/rows.js"
 
 export interface KnownWorkspace {
   readonly path: string
@@ -30,7 +30,7 @@ export async function listChangedSessions({ context }: Store, since: number, lim
     "SELECT * FROM sessions WHERE updated_at >= ? AND deleted_at IS NULL ORDER BY updated_at DESC LIMIT ?",
     [since, pageLimit(limit, 200, 1_000)],
   )
-  return rows.map(toSession)
+  return rows.map(toListedSession)
 }
 
 export async function countSessions({ context }: Store): Promise<number> {

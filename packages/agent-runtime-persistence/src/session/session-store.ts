@@ -10,7 +10,7 @@ import {
   sessionStatuses,
 } from "@ku0/agent-runtime-core"
 import { pageLimit } from "../store/page-limit.js"
-import { plainText, toJson, toSession, toSessionLogLine } from "../store/rows.js"
+import { plainText, toJson, toListedSession, toSession, toSessionLogLine } from "../store/rows.js"
 import type { SqlRunner, SqlValue } from "../store/sql-driver.js"
 import type { StoreContext } from "../store/store-context.js"
 import { appendEntries, lockSession, noSession } from "./append-entries.js"
@@ -130,7 +130,7 @@ export function createSessionStore(context: StoreContext): SessionStore {
       `SELECT * FROM sessions WHERE ${where.join(" AND ")} ORDER BY ordinal DESC LIMIT ?`,
       params,
     )
-    return rows.map(toSession)
+    return rows.map(toListedSession)
   }
 
   /** Changes one column under the session's lock. */

@@ -37,7 +37,7 @@ export async function consolidatePacks(
   options: { readonly everything?: boolean } = {},
 ): Promise<void> {
   const { step, refs } = environment
-  await compressPacks(environment, lock)
+  await compressPacks(environment, lock).catch(() => {}) // one that is damaged is merged as it is, and stays that
   const merge = choosePacks(listPacks(environment))
   if (merge.length > 1) await mergePacks(environment, lock, merge)
   await lock.hold(async () => {
@@ -64,8 +64,8 @@ async function mergePacks(
   ...how: readonly string[]
 ): Promise<void> {
   environment.step("consolidate:write")
-  const input = packs.map(({ name }) => `${name}.pack\n`).join("")
-  const made = await packObjects(environment, ["--stdin-packs", ...how], input)
+  const names = packs.map(({ name }) => `${name}.pack`)
+  const made = await packObjects(environment, ["--stdin-packs", ...how], toLines(names))
   environment.step("consolidate:made")
   await lock.hold(async () => removePacks(environment, packs, made))
 }
@@ -76,7 +76,8 @@ export async function ownObjects(environment: SnapshotEnvironment, lock: StoreLo
   if (!existsSync(alternates)) return
   environment.step("own:write")
   // Snapshots taken meanwhile write what is new themselves; the rest is reachable from the refs of this moment.
-  await packObjects(environment, ["--revs"], await listRoots(environment, lock))
+  const roots = await lock.hold(async () => listRoots(environment))
+  await packObjects(environment, ["--revs"], toLines(roots))
   environment.step("own:made")
   await lock.hold(async () => {
     removeFile(alternates)
@@ -93,7 +94,7 @@ export async function ownObjects(environment: SnapshotEnvironment, lock: StoreLo
 export async function collectGarbage(session: StoreSession, keep: ReadonlySet<string>): Promise<void> {
   const { environment, lock } = session
   const { refs, step } = environment
-  await compressPacks(environment, lock)
+  await compressPacks(environment, lock).catch(() => {}) // what is damaged may be what goes
   const old = await lock.hold(async () => {
     session.saveLocked()
     session.forget()
@@ -110,10 +111,16 @@ export async function collectGarbage(session: StoreSession, keep: ReadonlySet<st
     return listPacks(environment)
   })
   step("gc:write")
-  const made = await packObjects(environment, ["--revs"], await listRoots(environment, lock))
+  const roots = await lock.hold(async () => listRoots(environment))
+  const made = await packObjects(environment, ["--revs"], toLines(roots))
   step("gc:made")
   await lock.hold(async () => {
-    removePacks(environment, old, made)
+    // A snapshot taken meanwhile does not write again what a pack had that is about to go.
+    const since = listRoots(environment).filter((id) => !roots.includes(id))
+    const exceptOld = roots.map((id) => `^${id}`)
+    const more =
+      since.length > 0 ? await packObjects(environment, ["--revs"], toLines([...since, ...exceptOld])) : undefined
+    removePacks(environment, old, made, more)
     refs.pack()
     removeRubbish(environment)
     environment.reader.renew()
@@ -127,14 +134,15 @@ function isYoung(id: string, now: number): boolean {
   return time !== null && now - Number.parseInt(`${time[1]}${time[2]}`, 16) < staleTemporaryMs
 }
 
-function listRoots(environment: SnapshotEnvironment, lock: StoreLock): Promise<string> {
-  return lock.hold(async () => {
-    const state = loadScanState(environment.store)
-    const ids = new Set(environment.refs.list().values())
-    for (const id of [state?.lastCommit, state?.lastTree, state?.indexTree]) if (id) ids.add(id)
-    return [...ids].map((id) => `${id}\n`).join("")
-  })
+/** The caller holds the lock. */
+function listRoots(environment: SnapshotEnvironment): string[] {
+  const state = loadScanState(environment.store)
+  const ids = new Set(environment.refs.list().values())
+  for (const id of [state?.lastCommit, state?.lastTree, state?.indexTree]) if (id) ids.add(id)
+  return [...ids]
 }
+
+const toLines = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("")
 
 /** Returns the name of the durable new pack, or undefined when there was nothing to pack. */
 async function packObjects(
@@ -178,21 +186,30 @@ function choosePacks(packs: Pack[]): Pack[] {
 }
 
 /** The index goes first: without it git does not look for the pack. */
-function removePacks({ packFolder }: SnapshotEnvironment, packs: readonly Pack[], except: string | undefined): void {
+function removePacks(
+  { packFolder }: SnapshotEnvironment,
+  packs: readonly Pack[],
+  ...except: readonly (string | undefined)[]
+): void {
   for (const { name } of packs) {
-    if (name === except) continue
+    if (except.includes(name)) continue
     for (const extension of ["idx", "rev", "pack"]) removeFile(join(packFolder, `${name}.${extension}`))
   }
 }
 
 /** Files that a killed process left; old enough that nobody writes them any more. */
-function removeRubbish(environment: SnapshotEnvironment): void {
+export function removeRubbish(environment: SnapshotEnvironment): void {
   const before = Date.now() - staleTemporaryMs
   for (const folder of [environment.packFolder, environment.store]) {
     for (const name of readdirSync(folder)) {
       if (!/^tmp_|^tmp-ref-|\.tmp$/.test(name)) continue
       const path = join(folder, name)
-      if ((statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? before) < before) removeFile(path)
+      if ((statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? before) >= before) continue
+      try {
+        removeFile(path)
+      } catch {
+        // It may belong to another user; the doctor names it.
+      }
     }
   }
 }

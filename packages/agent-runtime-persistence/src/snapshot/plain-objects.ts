@@ -26,14 +26,18 @@ export function readPlain(stream: Buffer, size: number): Buffer | undefined {
   return isPlain ? stream.subarray(7, size + 7) : undefined
 }
 
-/** Whether the first object of a pack is not compressed; only then others may not be either. */
+/** Whether the first object of a pack is not compressed; only then others may not be either. False where there is no pack. */
 export function isPlainPack(file: string): boolean {
   const bytes = Buffer.alloc(32)
-  const descriptor = openSync(file, "r")
   try {
-    readSync(descriptor, bytes, 0, bytes.length, 12)
-  } finally {
-    closeSync(descriptor)
+    const descriptor = openSync(file, "r")
+    try {
+      readSync(descriptor, bytes, 0, bytes.length, 12)
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch {
+    return false // it went meanwhile, or can't be read: whoever needs it says so
   }
   let at = 0
   while (at < 8 && ((bytes[at] as number) & 128) !== 0) at++

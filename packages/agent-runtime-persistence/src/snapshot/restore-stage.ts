@@ -25,6 +25,7 @@ import { abandonJournal, listPrepared, stagingName } from "./restore-journal.js"
 import type { RestoreWork } from "./restore-plan.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import type { FileEntry } from "./trees.js"
+import { lookAtFolder } from "./workspace-files.js"
 
 export interface StagedRestore {
   readonly work: RestoreWork
@@ -87,9 +88,14 @@ export function removeStaging({ files }: SnapshotEnvironment, id: string): void 
 
 /** What killed restores left that were not yet on record. Whoever holds the lock knows that nobody is at it. */
 export function sweepStaging(environment: SnapshotEnvironment): void {
+  if (environment.isGone || lookAtFolder(environment.files.resolve("")) === undefined) return // it may come back
   for (const id of listPrepared(environment.store)) {
-    removeStaging(environment, id)
-    abandonJournal(environment.store, id)
+    try {
+      removeStaging(environment, id)
+      abandonJournal(environment.store, id)
+    } catch {
+      // It may belong to another user. It is no part of any snapshot, and no reason not to take one.
+    }
   }
 }
 

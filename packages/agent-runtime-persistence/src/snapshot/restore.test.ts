@@ -1,6 +1,15 @@
 /** A restore writes only what differs, deletes only what is held, and says what it would do before. */
 import { execFileSync } from "node:child_process"
-import { existsSync, linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
@@ -173,6 +182,41 @@ it("ends its plan with itself when the safety snapshot fails", async () => {
   // Planning asks git about the rules of then, in a folder of its own, and git takes its time.
   expect(existsSync(join(failing.directory, "rules-then"))).toBe(false)
   expect(readFileSync(join(work.root, "kept.log"), "utf8")).toBe("ignored then")
+})
+
+it("leaves nothing behind and changes nothing when it is refused on record, and writes no more than it has begun", async () => {
+  for (let i = 0; i < 200; i++) work.write(`many/${i}`, "x".repeat(20_000))
+  const { commit } = await store.capture({ message: "1", checkpointId: "1" })
+  for (let i = 0; i < 200; i++) work.write(`many/${i}`, "changed")
+  const before = work.picture()
+  const isLeft = (folder: string) => readdirSync(folder).some((name) => /keepup-restore|\.staged$|\.json$/.test(name))
+  for (const refuse of [
+    () => Promise.reject(new Error("not on record")),
+    () => {
+      throw new Error("not on record")
+    },
+  ]) {
+    let staged = 0
+    const watching = await work.open({
+      onProgress: (_done, _total, what) => void (what === "Writing files" && staged++),
+    })
+    await expect(watching.restore(commit, { onPrepared: refuse })).rejects.toThrow("not on record")
+    expect(staged).toBeLessThan(100)
+    expect(work.picture()).toEqual(before)
+    expect([isLeft(work.root), isLeft(join(watching.directory, "restores"))]).toEqual([false, false])
+  }
+})
+
+it("sweeps what a killed one staged only when the workspace is there", async () => {
+  const note = join(store.directory, "restores/killed.staged")
+  writeFileSync(note, "")
+  work.folderAt(".keepup-restore-killed")
+  renameSync(work.root, `${work.root}-away`)
+  await store.sweepRestores()
+  expect(existsSync(note)).toBe(true)
+  renameSync(`${work.root}-away`, work.root)
+  await store.sweepRestores()
+  expect([existsSync(note), work.exists(".keepup-restore-killed")]).toEqual([false, false])
 })
 
 it("keeps the note of a restore whose last step failed, so that it can be taken back", async () => {

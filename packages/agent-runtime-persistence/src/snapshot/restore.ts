@@ -110,14 +110,16 @@ export async function applyRestore(
   const { plan, safety } = prepared
   const { id, paths, undoes, signal } = options
   const journal = { id, target: plan.target, safety: plan.safety, paths, undoes, startedAt: clock.now() }
-  const preparing = prepareJournal(store, journal)
-  const staging = stageRestore(environment, plan, id, signal)
+  const preparing = prepareJournal(store, journal) // there is a note before there is anything to sweep
+  const refused = new AbortController()
+  const staging = stageRestore(environment, plan, id, AbortSignal.any([refused.signal, ...(signal ? [signal] : [])]))
   staging.catch(() => {}) // it is awaited when the restore is on record
-  const ends = await Promise.allSettled([options.onPrepared?.(prepared), preparing])
-  for (const end of ends) {
+  const steps = [(async () => options.onPrepared?.(prepared))(), preparing]
+  for (const one of steps) one.catch((reason) => refused.abort(reason)) // then nobody needs what is being staged
+  for (const end of await Promise.allSettled(steps)) {
     if (end.status === "fulfilled") continue
     await staging.then((staged) => staged.discard()).catch(() => {}) // what failed has left nothing
-    abandonJournal(store, id)
+    removeQuietly(() => abandonJournal(store, id))
     throw end.reason
   }
   const noted = placeJournal(store, id)
@@ -129,7 +131,10 @@ export async function applyRestore(
   const held = createHeldFiles()
   try {
     const applied = await applyNoted(session, plan, staging, noted, { onTouch, signal, held }).catch((error) => {
-      if (!isTouched) removeJournal(store, id, held) // nothing was changed: there is nothing to finish
+      if (!isTouched) {
+        removeJournal(store, id, held) // nothing was changed: there is nothing to finish
+        removeQuietly(() => abandonJournal(store, id))
+      }
       throw error
     })
     await options.onApplied?.({ ...applied, plan, safety })
@@ -138,6 +143,15 @@ export async function applyRestore(
     return { ...applied, plan, safety }
   } finally {
     held.letGo()
+  }
+}
+
+/** What could not be done before is what the caller must hear; the next one sweeps. */
+function removeQuietly(remove: () => void): void {
+  try {
+    remove()
+  } catch {
+    // It stays, and is swept later.
   }
 }
 

@@ -75,6 +75,49 @@ it("keeps base and checkpoints across a restart, apart from other tasks", async 
   expect(await again.saveCheckpoint("same as my last one")).toBeNull()
 })
 
+it("keeps every checkpoint of those saved at once, by one service or by several of the same task", async () => {
+  work.write("a.txt", "one")
+  const [first, second] = [serve("one"), serve("one")]
+  await first.init()
+  await second.init()
+  const saved = await Promise.all([
+    first.saveCheckpoint("a", { allowEmpty: true }),
+    first.saveCheckpoint("b", { allowEmpty: true }),
+    second.saveCheckpoint("c", { allowEmpty: true }),
+  ])
+  work.write("a.txt", "two")
+  const changed = await second.saveCheckpoint("d")
+  expect(await first.saveCheckpoint("nothing changed since the other one's")).toBeNull()
+  const again = serve("one")
+  await again.init()
+  expect(again.getCheckpoints().map(({ message }) => message)).toHaveLength(5)
+  expect(new Set(again.getCheckpoints().map(({ message }) => message))).toEqual(
+    new Set(["initial checkpoint", "a", "b", "c", "d"]),
+  )
+  await again.restoreCheckpoint(saved[0]?.commit as string)
+  expect(work.read("a.txt")).toBe("one")
+  await again.restoreCheckpoint(changed?.commit as string)
+  expect(work.read("a.txt")).toBe("two")
+})
+
+it("keeps what a restore takes away in a safety snapshot of its own, and compares files of any size as a whole", async () => {
+  const large = "a line of a large file\n".repeat(60_000)
+  work.write("large.txt", large)
+  const service = serve()
+  const { baseHash } = await service.init()
+  work.write("large.txt", `${large}more`)
+  work.write("later.txt", "in no checkpoint")
+  const [entry] = await service.getDiff()
+  expect(entry?.content.before === large && entry.content.after === `${large}more`).toBe(true)
+  await service.restoreCheckpoint(baseHash)
+  expect(work.picture().has("later.txt")).toBe(false)
+  await service.close()
+  const store = await work.open()
+  const safety = [...store.listCheckpoints()].find(([id]) => id.startsWith("before-task-task-"))
+  expect((await store.readFile(safety?.[1] as string, "later.txt")).toString()).toBe("in no checkpoint")
+  await store.close()
+})
+
 it("refuses an empty or unknown commit, another workspace, and unusable ids", async () => {
   work.write("a.txt", "one")
   const service = serve()

@@ -7,6 +7,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { type Clock, KeepupError } from "@ku0/agent-runtime-core"
 import type { Logger } from "@ku0/agent-runtime-telemetry"
+import { randomHex } from "../store/lazy-crypto.js"
 import { makeFolder, replaceFile } from "./durable-file.js"
 import { openSnapshotStore, type SnapshotStore } from "./snapshot-store.js"
 
@@ -19,6 +20,11 @@ export interface ShadowCheckpointServiceOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>
   readonly homeDirectory?: string
   readonly clock?: Clock
+}
+
+/** Whether a checkpoint of a snapshot store is one of a task, which no database knows of. */
+export function isTaskCheckpoint(id: string): boolean {
+  return /^(before-)?task-/.test(id)
 }
 
 export interface ShadowCheckpoint {
@@ -41,6 +47,7 @@ export class ShadowCheckpointService {
   readonly #clock: Clock
   #opened: Promise<{ store: SnapshotStore; created: boolean }> | undefined
   #checkpoints: ShadowCheckpoint[] = []
+  #lastSave: Promise<unknown> = Promise.resolve()
 
   constructor(options: ShadowCheckpointServiceOptions) {
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(options.taskId)) {
@@ -57,9 +64,18 @@ export class ShadowCheckpointService {
   }
 
   /** Takes a checkpoint; null when nothing changed since the task's last one, unless empty ones are allowed. */
-  async saveCheckpoint(message: string, options: { allowEmpty?: boolean } = {}): Promise<ShadowCheckpoint | null> {
+  saveCheckpoint(message: string, options: { allowEmpty?: boolean } = {}): Promise<ShadowCheckpoint | null> {
+    const saved = this.#lastSave.then(() => this.#save(message, options))
+    this.#lastSave = saved.catch(() => {})
+    return saved
+  }
+
+  async #save(message: string, options: { allowEmpty?: boolean }): Promise<ShadowCheckpoint | null> {
     const { store } = await this.#open()
-    const checkpointId = `${this.#prefix()}${String(this.#checkpoints.length).padStart(6, "0")}`
+    // Another service of the same task may have saved meanwhile.
+    if (this.#listMine(store).length !== this.#checkpoints.length)
+      this.#checkpoints = await this.#readCheckpoints(store)
+    const checkpointId = this.#newId(this.#checkpoints.length)
     const last = this.#checkpoints.at(-1)
     const request = { message, checkpointId, exact: true }
     const snapshot =
@@ -93,7 +109,7 @@ export class ShadowCheckpointService {
   /** Makes the workspace's files those of a commit. What they were before is kept in a safety snapshot. */
   async restoreCheckpoint(commit: string): Promise<void> {
     const { store } = await this.#open()
-    const safetyCheckpointId = `before-${this.#prefix()}${this.#clock.now()}`
+    const safetyCheckpointId = `before-${this.#prefix()}${this.#clock.now()}-${randomHex(4)}`
     const outcome = await store.restore(commit, { safetyCheckpointId })
     if (outcome.failed.length === 0) return
     throw new KeepupError("CONFLICT", `${outcome.failed.length} path(s) could not be restored.`, {
@@ -142,7 +158,7 @@ export class ShadowCheckpointService {
       const message = "initial checkpoint"
       const { commit, createdAt } = await store.capture({
         message,
-        checkpointId: `${this.#prefix()}000000`,
+        checkpointId: this.#newId(0),
         exact: true,
       })
       this.#checkpoints = [{ commit, base: commit, message, createdAt }]
@@ -150,10 +166,20 @@ export class ShadowCheckpointService {
     return { store, created }
   }
 
-  async #readCheckpoints(store: SnapshotStore): Promise<ShadowCheckpoint[]> {
+  /** By its number; those that two processes took at the same time differ in the rest. */
+  #newId(number: number): string {
+    return `${this.#prefix()}${String(number).padStart(6, "0")}-${randomHex(4)}`
+  }
+
+  /** Checkpoint id and commit, oldest first. */
+  #listMine(store: SnapshotStore): [string, string][] {
     const prefix = this.#prefix()
-    const isMine = (id: string) => id.startsWith(prefix) && /^\d{6,}$/.test(id.slice(prefix.length))
-    const mine = [...store.listCheckpoints()].filter(([id]) => isMine(id)).sort()
+    const isMine = (id: string) => id.startsWith(prefix) && /^\d{6,}(-[0-9a-f]{8})?$/.test(id.slice(prefix.length))
+    return [...store.listCheckpoints()].filter(([id]) => isMine(id)).sort()
+  }
+
+  async #readCheckpoints(store: SnapshotStore): Promise<ShadowCheckpoint[]> {
+    const mine = this.#listMine(store)
     const base = mine[0]?.[1] ?? ""
     const facts = await Promise.all(mine.map(([, commit]) => store.describe(commit)))
     return facts.map(({ commit, message, createdAt }) => ({ commit, base, message, createdAt }))

@@ -113,6 +113,36 @@ describe("what the peers get wrong", () => {
     expect(work.read("dist/late.js")).toBe("1")
   })
 
+  it("leaves a repository alone that was made after the snapshot, its files in the safety snapshot", async () => {
+    work.write("a.txt", "a")
+    const store = await work.open()
+    const { commit } = await store.capture({ message: "1", checkpointId: "c1" })
+    work.write("lib/file.txt", "in a repository of its own")
+    runUserGit(join(work.root, "lib"), work.home, ["init", "-q"])
+    const someone = ["-c", "user.name=x", "-c", "user.email=x@localhost"]
+    runUserGit(join(work.root, "lib"), work.home, [...someone, "add", "-A"])
+    runUserGit(join(work.root, "lib"), work.home, [...someone, "commit", "-qm", "n"])
+    work.write("linked/file.txt", "in a worktree")
+    work.write("linked/.git", "gitdir: ../lib/.git\n")
+    const look = () =>
+      execFileSync("find", [
+        join(work.root, "lib/.git"),
+        join(work.root, "linked/.git"),
+        "-type",
+        "f",
+        "-exec",
+        "sha1sum",
+        "{}",
+        "+",
+      ]).toString()
+    const before = { git: look(), files: work.picture() }
+    const { safety } = await store.restore(commit)
+    expect(look()).toBe(before.git)
+    expect(work.exists("lib/file.txt")).toBe(false)
+    await store.restore(safety.commit)
+    expect({ git: look(), files: work.picture() }).toEqual(before)
+  })
+
   it("captures nested repositories as plain content and never their .git", async () => {
     work.write("a.txt", "a")
     work.folderAt("nested")

@@ -4,6 +4,7 @@ import { monotonicNow } from "../store/monotonic-time.js"
 import type { BytePath } from "./byte-path.js"
 import { type CaptureRequest, capture } from "./capture.js"
 import type { ChangeHints } from "./change-hints.js"
+import { removeRubbish } from "./consolidate.js"
 import { sweepStaging } from "./restore-stage.js"
 import { createScanState, type ScanState, saveScanState, stateVersion } from "./scan-state.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
@@ -51,6 +52,7 @@ export function createStoreSession(environment: SnapshotEnvironment, lock: Store
     const onDisk = stateVersion(environment.store)
     if (state === undefined || version !== onDisk) {
       sweepStaging(environment)
+      removeRubbish(environment) // large ones of killed first snapshots would pile up
       state = environment.loadState()
       lastExact = Number.NEGATIVE_INFINITY
       version = onDisk

@@ -3,6 +3,7 @@ import {
   type Checkpoint,
   type CheckpointId,
   type Entry,
+  isKeepupError,
   KeepupError,
   type Session,
   type SessionId,
@@ -29,6 +30,28 @@ export function toSession(row: SqlRow): Session {
     parentSessionId: row["parent_session_id"] as SessionId | null,
     forkedFromCheckpointId: row["forked_from_checkpoint_id"] as string | null,
     metadata: parseJson(row["metadata"], `metadata of session ${row["id"]}`) as Record<string, unknown>,
+  }
+}
+
+/** In the metadata of what is listed although its row can't be read: why. */
+export const damaged = "keepup:damaged"
+
+/** For lists: one row that can't be read must not hide all others. It is shown, and says so. */
+export function toListedSession(row: SqlRow): Session {
+  return listed(row, toSession, (metadata) => ({ name: `${row["name"]} (damaged)`, metadata }))
+}
+
+/** The same; it counts as pinned, so that nothing of it is taken away. */
+export function toListedCheckpoint(row: SqlRow): Checkpoint {
+  return listed(row, toCheckpoint, (metadata) => ({ snapshot: null, pinned: 1, metadata }))
+}
+
+function listed<Item>(row: SqlRow, read: (row: SqlRow) => Item, instead: (metadata: string) => SqlRow): Item {
+  try {
+    return read(row)
+  } catch (error) {
+    if (!isKeepupError(error)) throw error
+    return read({ ...row, ...instead(JSON.stringify({ [damaged]: `${error.message} ${error.hint ?? ""}`.trim() })) })
   }
 }
 

@@ -28,3 +28,23 @@ it("removes automatic ones beyond what is kept, never those made by hand", async
   expect(left[0]).toMatchObject({ number: 1, trigger: "manual" })
   expect((await machine.run("checkpoint prune --keep 1 --yes")).out).toBe("Nothing to remove.\n")
 })
+
+it("removes automatic ones by age and by size too", async () => {
+  const script = machine.script("s.jsonl", [
+    ...[1, 2, 3].map((n) => ({
+      toolCalls: [{ name: "write_file", arguments: { path: `${n}.txt`, content: `${n}`.repeat(2_000) } }],
+    })),
+    { content: "Done." },
+  ])
+  await machine.run(["run", "work", "--script", script, "--approval", "auto"])
+  const numbers = async (options: string) =>
+    (await machine.ask(`checkpoint prune --dry-run ${options}`)).removed.map(({ number }: { number: number }) => number)
+  expect(await numbers("")).toEqual([])
+  expect(await numbers("--older-than 7d --max-size 1GB")).toEqual([])
+  expect(await numbers("--max-size 6KB")).toEqual([2])
+  machine.now += 86_400_000
+  expect(await numbers("--older-than 2d")).toEqual([])
+  expect((await numbers("--older-than 12h")).length).toBeGreaterThan(2)
+  expect((await machine.ask("checkpoint prune --older-than soon", 2)).error.hint).toContain("30d")
+  expect((await machine.ask("checkpoint prune --max-size big", 2)).error.hint).toContain("500MB")
+})

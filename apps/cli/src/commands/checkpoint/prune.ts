@@ -1,6 +1,6 @@
 /** `checkpoint prune`: applies retention now, and says what goes. */
 
-import { checkpointToJson } from "@ku0/agent-runtime"
+import { checkpointToJson, parseDuration, parseSize } from "@ku0/agent-runtime"
 import type { Command } from "../../command.js"
 import { bytes, plural } from "../../output/text.js"
 import { describe, getSession } from "../../references.js"
@@ -17,19 +17,26 @@ export const pruneCommand: Command = {
       summary: "automatic ones to keep; the setting checkpoint.retention unless told",
       isCount: true,
     },
+    { flags: "--older-than <TIME>", summary: "automatic ones older than this go too, like 7d" },
+    { flags: "--max-size <SIZE>", summary: "the oldest automatic ones go until all take less than this, like 500MB" },
     { flags: "--dry-run", summary: "only say what would go" },
     { flags: "-y, --yes", summary: "do not ask" },
   ],
   examples: [
     { command: "keepup checkpoint prune --dry-run", does: "What would go" },
     { command: "keepup checkpoint prune --keep 5 --yes", does: "Keep five automatic ones" },
+    { command: "keepup checkpoint prune --older-than 7d --max-size 500MB", does: "By age and by size" },
   ],
   exits: ["NOT_FOUND", "SESSION_RUNNING"],
   async run(context, input) {
     const session = await getSession(context)
-    const { manager } = await context.openRuntime()
-    const keep = input.count("keep")
-    const policy = keep === undefined ? undefined : { keep }
+    const { manager, config } = await context.openRuntime()
+    const [older, size] = [input.option("older-than"), input.option("max-size")]
+    const policy = {
+      keep: input.count("keep") ?? config["checkpoint.retention"],
+      ...(older !== undefined && { maxAgeMs: parseDuration(older) }),
+      ...(size !== undefined && { maxTotalBytes: parseSize(size) }),
+    }
     const plan = await manager.planPrune(session.id, policy)
     const isDry = input.flag("dry-run")
     if (!isDry && plan.length > 0 && !input.flag("yes")) {

@@ -1,5 +1,6 @@
 import type { CheckpointId, GitFacts, SessionId } from "@ku0/agent-runtime-core"
 import { describe, expect, it } from "vitest"
+import { createCheckpointManager } from "../../checkpoint/checkpoint-manager.js"
 import type { StoreFixture } from "../store-contract.js"
 import { createClock, createSession, expectCode, user } from "./samples.js"
 
@@ -129,6 +130,37 @@ export function describeCheckpoints(fixture: StoreFixture): void {
       }
       await expectCode(store.checkpoints.resolve(sessionId, first.id.slice(0, 8)), "INVALID_INPUT", /More than one/)
       await expectCode(store.checkpoints.get("gone" as CheckpointId), "NOT_FOUND")
+    })
+
+    it("is not found in another session, whatever it is called", async () => {
+      const store = await fixture.open()
+      const [mine, other] = [await createSession(store, "mine"), await createSession(store, "other")]
+      const theirs = await store.checkpoints.create({ sessionId: other.id, trigger: "manual", name: "start" })
+      for (const reference of [theirs.id, theirs.id.slice(-8), "start", "#1", "latest"])
+        await expectCode(store.checkpoints.resolve(mine.id, reference), "NOT_FOUND")
+    })
+
+    it("is listed with the others when its row can't be read, says so, and is never taken away", async () => {
+      const store = await fixture.open()
+      const { id: sessionId } = await createSession(store)
+      for (let i = 0; i < 3; i++) await store.checkpoints.create({ sessionId, trigger: "interval" })
+      const [, bad] = await store.checkpoints.list(sessionId)
+      for (const column of ["metadata", "snapshot"]) {
+        await store.context.driver.run(`UPDATE session_checkpoints SET ${column} = 'no' WHERE id = ?`, [
+          bad?.id as string,
+        ])
+        const listed = await store.checkpoints.list(sessionId)
+        expect(listed.map(({ number, pinned }) => [number, pinned])).toEqual([
+          [3, false],
+          [2, true],
+          [1, false],
+        ])
+        expect(listed[1]?.metadata).toEqual({ "keepup:damaged": expect.stringMatching(/is not JSON/) })
+        await expectCode(store.checkpoints.resolve(sessionId, "#2"), "CORRUPT")
+      }
+      for (let i = 0; i < 3; i++) await store.checkpoints.create({ sessionId, trigger: "interval" })
+      const { removed } = await createCheckpointManager({ store }).prune(sessionId, { keep: 1 })
+      expect(removed.map(({ number }) => number)).toEqual([3, 4])
     })
 
     it("lists newest first in pages, by number even when the clock goes back", async () => {

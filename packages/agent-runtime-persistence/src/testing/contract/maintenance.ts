@@ -50,6 +50,32 @@ export function describeMaintenance(fixture: StoreFixture): void {
       expect((await store.sessions.list()).map(({ name }) => name)).toEqual(["fresh", "old but paused"])
     })
 
+    it("leaves a branch all it has when the session it came from is deleted and what nothing reaches is freed", async () => {
+      const clock = createClock()
+      const store = await fixture.open({ clock })
+      const root = await createSession(store, "root")
+      const long = "x".repeat(1_100_000)
+      await store.log.append(root.id, [user(`early ${long}`)])
+      await store.state.put(root.id, { plan: `large ${long}`, small: 1 })
+      const checkpoint = await store.checkpoints.create({ sessionId: root.id, trigger: "manual" })
+      const parent = { sessionId: root.id, seq: checkpoint.entrySeq }
+      const branch = await store.sessions.create({ workspacePath: "/w", parent, forkedFromCheckpointId: checkpoint.id })
+      await store.state.put(root.id, { plan: "only the root's" })
+      await store.state.put(branch.id, { own: `${long} of the branch` })
+      await store.checkpoints.create({ sessionId: branch.id, trigger: "manual" })
+      const look = async () => {
+        const head = await store.log.head(branch.id)
+        return { state: { ...(await store.state.get(head)) }, messages: await store.log.lastMessages(head, 10) }
+      }
+      const before = await look()
+      expect(before.state).toEqual({ plan: `large ${long}`, small: 1, own: `${long} of the branch` })
+      await store.sessions.delete(root.id)
+      clock.add(2 * 3_600_000)
+      await collectGarbage(store.context)
+      expect(await look()).toEqual(before)
+      expect(await store.checkpoints.list(branch.id)).toHaveLength(1)
+    })
+
     it("frees only what nothing reaches, and nothing young", async () => {
       const clock = createClock()
       const store = await fixture.open({ clock })

@@ -128,6 +128,24 @@ export function describeSessions(fixture: StoreFixture): void {
       expect(older.map(({ message }) => message)).toEqual(["line 2\uFFFD", "line 1\uFFFD", "line 0\uFFFD"])
     })
 
+    it("lists all sessions when the row of one can't be read, and says so of that one", async () => {
+      const store = await fixture.open()
+      const [first, bad, last] = [
+        await createSession(store, "a"),
+        await createSession(store, "b"),
+        await createSession(store, "c"),
+      ]
+      await store.context.driver.run("UPDATE sessions SET metadata = '{' WHERE id = ?", [bad.id])
+      const listed = await store.sessions.list()
+      expect(listed.map(({ id, name }) => ({ id, name }))).toEqual([
+        { id: last.id, name: "c" },
+        { id: bad.id, name: "b (damaged)" },
+        { id: first.id, name: "a" },
+      ])
+      expect(listed[1]?.metadata).toEqual({ "keepup:damaged": expect.stringMatching(/is not JSON.*keepup doctor/) })
+      await expectCode(store.sessions.get(bad.id), "CORRUPT")
+    })
+
     it("deletes a session, and its entries once no branch shares them", async () => {
       const store = await fixture.open()
       const root = await createSession(store, "root")
