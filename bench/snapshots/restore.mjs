@@ -19,7 +19,7 @@ export async function restore(context, tree) {
       [...members].map(([name, instance]) => [name, () => instance.restore(target)]),
     )
     const { rows, load } = await interleave(contestants, {
-      rounds: context.quick ? 2 : 5,
+      rounds: context.quick ? 2 : 9,
       took: (name) => members.get(name).took(),
       // Who takes more than a second each time has shown it after two turns.
       budgetMs: Object.fromEntries([...members.keys()].map((name) => [name, 2000])),

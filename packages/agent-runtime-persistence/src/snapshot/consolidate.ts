@@ -65,7 +65,8 @@ async function mergePacks(
 ): Promise<void> {
   environment.step("consolidate:write")
   const names = packs.map(({ name }) => `${name}.pack`)
-  const made = await packObjects(environment, ["--stdin-packs", ...how], toLines(names))
+  // One thread: someone may be waiting for a snapshot meanwhile, nobody for this.
+  const made = await packObjects(environment, ["--stdin-packs", "--threads=1", ...how], toLines(names))
   environment.step("consolidate:made")
   await lock.hold(async () => removePacks(environment, packs, made))
 }
@@ -197,19 +198,18 @@ function removePacks(
   }
 }
 
-/** Files that a killed process left; old enough that nobody writes them any more. */
+/** Files that a killed process left; old enough that nobody writes them any more. What can't be read or removed stays. */
 export function removeRubbish(environment: SnapshotEnvironment): void {
   const before = Date.now() - staleTemporaryMs
   for (const folder of [environment.packFolder, environment.store]) {
-    for (const name of readdirSync(folder)) {
-      if (!/^tmp_|^tmp-ref-|\.tmp$/.test(name)) continue
-      const path = join(folder, name)
-      if ((statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? before) >= before) continue
-      try {
-        removeFile(path)
-      } catch {
-        // It may belong to another user; the doctor names it.
+    try {
+      for (const name of readdirSync(folder)) {
+        if (!/^tmp_|^tmp-ref-|\.tmp$/.test(name)) continue
+        const path = join(folder, name)
+        if ((statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? before) < before) removeFile(path)
       }
+    } catch {
+      // It may belong to another user, or be damaged: the doctor names it, and it is no reason to take no snapshot.
     }
   }
 }

@@ -43,10 +43,14 @@ export function abandonJournal(store: string, id: string): void {
   removeFile(join(store, "restores", `${id}${pending}`))
 }
 
-/** The ids of restores that were prepared and have no journal. */
+/** The ids of restores that were prepared and have no journal. None where that can't be told: a restore will say why. */
 export function listPrepared(store: string): string[] {
-  const names = readdirSync(join(store, "restores")).filter((name) => name.endsWith(pending))
-  return names.map((name) => name.slice(0, -pending.length))
+  try {
+    const names = readdirSync(join(store, "restores")).filter((name) => name.endsWith(pending))
+    return names.map((name) => name.slice(0, -pending.length))
+  } catch {
+    return []
+  }
 }
 
 /** Gone for good when it returns: a note that came back after a power cut would settle the restore once more. */
