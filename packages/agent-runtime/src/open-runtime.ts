@@ -7,6 +7,7 @@ import {
   createArtifactContent,
   createCheckpointManager,
   createHandoffKeeper,
+  damagedMark,
   isTaskCheckpoint,
   isWorkspaceThere,
   listOtherUsers,
@@ -142,7 +143,7 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
   async function findCurrentSession(): Promise<Session | undefined> {
     const sessions = await store.sessions.list({ workspacePath, limit: 200 })
     const isUsable = ({ metadata, status }: Session) =>
-      !(metadata["imported"] === true && status === "completed") && metadata["keepup:damaged"] === undefined
+      !(metadata["imported"] === true && status === "completed") && metadata[damagedMark] === undefined
     return sessions.find(isUsable)
   }
 

@@ -1,7 +1,7 @@
 /** Closes sessions whose holder died, and takes old ended ones away. Says what it did, or would do. */
 import { isKeepupError, type Session, type SessionId } from "@ku0/agent-runtime-core"
 import type { Store } from "../store/open-store.js"
-import { damaged, toSession } from "../store/rows.js"
+import { damagedMark, toSession } from "../store/rows.js"
 import { isHeld, type LeaseRow, leaseName, sharedNow, toLeaseRow } from "./lease-row.js"
 
 export interface CleanupSessionsOptions {
@@ -42,7 +42,7 @@ export async function cleanupSessions(
   for (const session of cutoff === undefined ? await listActive(store) : await allSessions(store)) {
     const lease = await findLeaseRow(store, session.id)
     const isLive = lease !== undefined && (await isHeld(lease, await sharedNow(context, context.driver), context.host))
-    if (session.metadata[damaged] !== undefined) continue // left to the doctor
+    if (session.metadata[damagedMark] !== undefined) continue // left to the doctor
     if (session.phase === "restoring") continue // its restore is settled first; that ends the phase
     if (session.status === "active" && !isLive && (session.phase === "running" || lease?.holderId)) {
       await attempt(session, interrupted, () => markInterrupted(store, session, lease))

@@ -34,7 +34,7 @@ export function toSession(row: SqlRow): Session {
 }
 
 /** In the metadata of what is listed although its row can't be read: why. */
-export const damaged = "keepup:damaged"
+export const damagedMark = "keepup:damaged"
 
 /** For lists: one row that can't be read must not hide all others. It is shown, and says so. */
 export function toListedSession(row: SqlRow): Session {
@@ -51,7 +51,10 @@ function listed<Item>(row: SqlRow, read: (row: SqlRow) => Item, instead: (metada
     return read(row)
   } catch (error) {
     if (!isKeepupError(error)) throw error
-    return read({ ...row, ...instead(JSON.stringify({ [damaged]: `${error.message} ${error.hint ?? ""}`.trim() })) })
+    return read({
+      ...row,
+      ...instead(JSON.stringify({ [damagedMark]: `${error.message} ${error.hint ?? ""}`.trim() })),
+    })
   }
 }
 
