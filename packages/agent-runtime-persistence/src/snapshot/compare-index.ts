@@ -1,11 +1,12 @@
 /** Compares the files of a small index with the disk as git would, without starting one. */
 import { createHash } from "node:crypto"
-import { closeSync, fstatSync, openSync, readFileSync, readSync, type Stats, statSync } from "node:fs"
+import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, statSync } from "node:fs"
 import { isKeepupError } from "@ku0/agent-runtime-core"
 import { type BytePath, parentOf } from "./byte-path.js"
 import { idAt, visitIndex } from "./git-index.js"
 import { isPrivateIn, isPrivateMode, notePrivate } from "./private-files.js"
-import { lookAtDisk, type WorkspaceFiles } from "./workspace-files.js"
+import { createSecondLook, type Look } from "./second-look.js"
+import type { WorkspaceFiles } from "./workspace-files.js"
 
 const emptyBlob = Buffer.from("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391", "hex")
 
@@ -20,35 +21,38 @@ export function findStale(
   mostFiles: number,
   marks: Map<BytePath, boolean>,
 ): BytePath[] | undefined {
-  const index = readIndex(files, indexFile, mostFiles)
-  if (index === undefined) return undefined
+  const read = readIndex(files, indexFile, mostFiles)
+  if (read === undefined) return undefined
+  const looks = secondLook.lookAtAll(read.places)
   const stale: BytePath[] = []
   let folder: BytePath | undefined
   let isReal = false
   let isFolderPrivate = false
-  for (const entry of index) {
+  for (const [i, entry] of read.index.entries()) {
     const { path } = entry
     if (folder !== entry.folder) {
       folder = entry.folder
       isReal = files.isRealFolder(folder)
       isFolderPrivate = isPrivateIn(marks, folder)
     }
-    const stat = isReal ? lookAtDisk(entry.place) : undefined
+    const stat = isReal ? looks[i] : undefined
     if (stat === undefined || !isSame(entry, stat)) stale.push(path)
     if (stat === undefined) continue
     const isPrivate = isPrivateMode(stat.mode)
     if (!isPrivate && marks.size === 0) continue // nearly always
-    if (stat.isFile() && (marks.get(path) ?? isFolderPrivate) !== isPrivate) notePrivate(marks, path, isPrivate)
+    if (isKind(stat, constants.S_IFREG) && (marks.get(path) ?? isFolderPrivate) !== isPrivate)
+      notePrivate(marks, path, isPrivate)
   }
   return stale
 }
+
+/** One thread for all workspaces of a program. */
+const secondLook = createSecondLook()
 
 /** What an index says of a file, ready to be compared. */
 interface IndexedFile {
   readonly path: BytePath
   readonly folder: BytePath
-  /** Where it is on disk. */
-  readonly place: string | Buffer
   /** False: whatever it looks like, it may have changed. */
   readonly isTrusted: boolean
   readonly mode: number
@@ -62,25 +66,34 @@ interface IndexedFile {
   readonly size: number
 }
 
-/** The last index that was read for a workspace: a program that stays looks at the same one many times. */
-const lastRead = new WeakMap<WorkspaceFiles, { readonly version: string; readonly index: readonly IndexedFile[] }>()
+interface ReadIndex {
+  readonly version: string
+  readonly index: readonly IndexedFile[]
+  /** Where its files are on disk. */
+  readonly places: readonly (string | Buffer)[]
+}
 
-function readIndex(files: WorkspaceFiles, indexFile: string, mostFiles: number): readonly IndexedFile[] | undefined {
+/** The last index that was read for a workspace: a program that stays looks at the same one many times. */
+const lastRead = new WeakMap<WorkspaceFiles, ReadIndex>()
+
+function readIndex(files: WorkspaceFiles, indexFile: string, mostFiles: number): ReadIndex | undefined {
   try {
     const { ino, size, mtimeMs, ctimeMs } = statSync(indexFile)
     const version = [indexFile, ino, size, mtimeMs, ctimeMs].join("\n")
     const last = lastRead.get(files)
-    if (last?.version === version) return last.index
-    const index = parseSmallIndex(files, indexFile, mostFiles)
-    if (index !== undefined) lastRead.set(files, { version, index })
-    return index
+    if (last?.version === version) return last
+    const index = parseSmallIndex(indexFile, mostFiles)
+    if (index === undefined) return undefined
+    const read = { version, index, places: index.map(({ path }) => files.resolve(path)) }
+    lastRead.set(files, read)
+    return read
   } catch (error) {
     if (isKeepupError(error) || (error as NodeJS.ErrnoException).code !== undefined) return undefined
     throw error
   }
 }
 
-function parseSmallIndex(files: WorkspaceFiles, indexFile: string, mostFiles: number): IndexedFile[] | undefined {
+function parseSmallIndex(indexFile: string, mostFiles: number): IndexedFile[] | undefined {
   const read = readSmallIndex(indexFile, mostFiles)
   if (read === undefined) return undefined
   const { data, second } = read
@@ -95,7 +108,6 @@ function parseSmallIndex(files: WorkspaceFiles, indexFile: string, mostFiles: nu
     index.push({
       path,
       folder: parentOf(path),
-      place: files.resolve(path),
       // A file as young as the index may have changed after it, and size 0 is how git says that one did.
       isTrusted: changed[0] < second && modified[0] < second && (size !== 0 || isEmptyBlob(data, at)),
       mode,
@@ -137,7 +149,7 @@ function isEmptyBlob(data: Buffer, at: number): boolean {
 }
 
 /** Times to the nanosecond where the index has them. */
-function isSame(entry: IndexedFile, stat: Stats): boolean {
+function isSame(entry: IndexedFile, stat: Look): boolean {
   return (
     entry.isTrusted &&
     isTime(stat.ctimeMs, entry.changed) &&
@@ -155,8 +167,12 @@ function isTime(ms: number, [seconds, nanoseconds]: readonly [number, number]): 
   return nanoseconds === 0 ? Math.floor(ms / 1000) === seconds : ms === seconds * 1000 + nanoseconds / 1_000_000
 }
 
-function modeOf(stat: Stats): number | undefined {
-  if (stat.isSymbolicLink()) return 0o120000
-  if (!stat.isFile()) return undefined
+function modeOf(stat: Look): number | undefined {
+  if (isKind(stat, constants.S_IFLNK)) return 0o120000
+  if (!isKind(stat, constants.S_IFREG)) return undefined
   return (stat.mode & 0o100) === 0 ? 0o100644 : 0o100755
+}
+
+function isKind({ mode }: Look, kind: number): boolean {
+  return (mode & constants.S_IFMT) === kind
 }
