@@ -79,6 +79,8 @@ export interface Captured {
   readonly wasSeeded: boolean
 }
 
+/** Of what changed since the last snapshot, so much is compressed later. */
+export const mostPlain = 16 << 20
 /** Overlay entries from which on the index is rewritten. */
 const foldAt = 256
 
@@ -100,7 +102,7 @@ export async function capture(
   const started = monotonicNow()
   const overAt = isFirst ? Number.POSITIVE_INFINITY : started + request.timeBudgetMs
   const rules = await environment.readRules()
-  const pack = createPackWriter(packFolder)
+  const pack = createPackWriter(packFolder, isFirst ? {} : { plainBytes: mostPlain })
   const prepared: PreparedRef[] = []
   let durable: Promise<unknown> | undefined
   try {

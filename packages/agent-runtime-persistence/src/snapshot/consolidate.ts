@@ -5,6 +5,7 @@
  */
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
+import { mostPlain } from "./capture.js"
 import { removeFile, syncFolder } from "./durable-file.js"
 import { isPlainPack } from "./plain-objects.js"
 import { checkpointRefs } from "./refs.js"
@@ -20,14 +21,10 @@ interface Pack {
 
 /** A pack is left alone while it is at least this many times larger than all smaller ones together. */
 const growth = 4
-const manyPacks = 10
-/** In a larger pack, the little that is not compressed is not worth the time. */
-const largePlain = 1 << 20
 const staleTemporaryMs = 60 * 60_000
 
-/** Whether it is time to merge: a store stays under fifty files. */
-export function hasManyPacks({ packFolder }: SnapshotEnvironment): boolean {
-  return readdirSync(packFolder).filter((name) => name.endsWith(".idx")).length > manyPacks
+export function countPacks({ packFolder }: SnapshotEnvironment): number {
+  return readdirSync(packFolder).filter((name) => name.endsWith(".idx")).length
 }
 
 /** Merges small packs so that sizes grow geometrically; with `everything`, all loose refs go into one file too. */
@@ -48,11 +45,14 @@ export async function consolidatePacks(
   step("consolidate:done")
 }
 
-/** Small snapshots are not compressed when they are taken, and whoever packs their objects anew takes them as they are. */
+/**
+ * What changed is not compressed when a snapshot is taken, and whoever packs its objects anew takes them as they are. In
+ * a pack that is much larger than what may stay so, the rest is compressed.
+ */
 async function compressPacks(environment: SnapshotEnvironment, lock: StoreLock): Promise<void> {
   const { packFolder } = environment
   const plain = listPacks(environment).filter(
-    ({ name, size }) => size < largePlain && isPlainPack(join(packFolder, `${name}.pack`)),
+    ({ name, size }) => size < 2 * mostPlain && isPlainPack(join(packFolder, `${name}.pack`)),
   )
   if (plain.length > 0) await mergePacks(environment, lock, plain, "--no-reuse-object")
 }

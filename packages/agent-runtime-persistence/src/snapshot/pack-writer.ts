@@ -31,14 +31,17 @@ export function deflateOptions(size: number) {
   return { level: 1, windowBits, memLevel: windowBits - 7 || 1, chunkSize: Math.min(Math.max(size + 64, 256), 1 << 16) }
 }
 
-/** So much is not compressed: that would take longer than all else of a small snapshot, and merging its pack does it. */
-const smallPack = 64 << 10
+export interface PackOptions {
+  /** So much is not compressed now: that would take longer than all else, and merging the pack does it. Default none. */
+  readonly plainBytes?: number
+}
+
 const typeNumbers = { commit: 1, tree: 2, blob: 3 } as const
 const firstRoom = 64 << 10
 const fullRoom = 1 << 20
 const makeDurable = promisify(fsync)
 
-export function createPackWriter(packFolder: string): PackWriter {
+export function createPackWriter(packFolder: string, { plainBytes = 0 }: PackOptions = {}): PackWriter {
   const temporary = join(packFolder, `tmp_pack_${randomHex(8)}`)
   const seen = new Map<string, number>()
   const offsets: number[] = []
@@ -144,7 +147,7 @@ export function createPackWriter(packFolder: string): PackWriter {
       if (seen.has(id)) return
       const head = objectHeader(typeNumbers[type], data.length)
       added += data.length
-      const plain = added < smallPack ? storePlain(data) : undefined
+      const plain = added < plainBytes ? storePlain(data) : undefined
       const body = deflated ?? plain ?? deflateSync(data, deflateOptions(data.length))
       seen.set(id, offsets.length)
       offsets.push(written)

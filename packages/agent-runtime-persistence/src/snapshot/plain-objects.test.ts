@@ -49,7 +49,7 @@ it("compresses what small snapshots wrote when their packs are merged, whatever 
       work.write(`f${i}.txt`, text(i))
       commits.push((await store.capture({ message: `${i}`, checkpointId: `c${i}` })).commit)
     }
-    expect(packs().map(({ isPlain }) => isPlain)).toEqual([true, true, true, true])
+    expect(packs().filter(({ isPlain }) => isPlain)).toHaveLength(3) // all but the first
     await store.consolidate()
     work.write("f4.txt", text(4))
     commits.push((await store.capture({ message: "4", checkpointId: "c4" })).commit)

@@ -9,9 +9,10 @@ import { toBytePath } from "./byte-path.js"
 import type { FoundSnapshot } from "./capture.js"
 import { watchChanges } from "./change-hints.js"
 import { checkStore, repairStore, type StoreReport } from "./check-store.js"
-import { collectGarbage, consolidatePacks, hasManyPacks, ownObjects } from "./consolidate.js"
+import { collectGarbage, consolidatePacks, countPacks, ownObjects } from "./consolidate.js"
 import type { SnapshotChange } from "./diff-snapshots.js"
 import { findPrivateFiles } from "./find-private-files.js"
+import { createHousekeeping } from "./housekeeping.js"
 import { openStoreSession } from "./open-store-session.js"
 import { createSnapshotReading } from "./read-snapshots.js"
 import { checkpointRefs } from "./refs.js"
@@ -140,6 +141,10 @@ export interface SnapshotStore {
   close(): Promise<void>
 }
 
+/** Packs from which on it is time to merge them: a store stays under fifty files. With too many it can't wait. */
+const manyPacks = 10
+const tooManyPacks = 20
+
 /** Opens the snapshot store of a workspace, and makes it if there is none. */
 export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Promise<SnapshotStore> {
   const session = await openStoreSession(options)
@@ -147,16 +152,11 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
   const budget = options.timeBudgetMs ?? 10_000
   // One process tidies at a time; snapshots go on meanwhile. Taken before the store's lock, never inside it.
   const tidyLock = createStoreLock(join(environment.store, "tidy.db"), options.lockTimeoutMs ?? 30_000)
-  let background: Promise<unknown> = Promise.resolve()
-
-  /** Housekeeping never fails a snapshot: what it could not do, the next one tries again. */
-  function inBackground(work: () => Promise<unknown>): void {
-    background = background.then(() => tidyLock.hold(work)).catch(() => {})
-  }
+  const house = createHousekeeping((work) => tidyLock.hold(work))
 
   async function take(request: CaptureOptions, allowEmpty: boolean, temporary = false): Promise<Snapshot | null> {
     const { hints, exact = false, ...rest } = request
-    const snapshot = await lock.hold(() =>
+    const snapshot = await use(() =>
       session.captureLocked({
         ...{ timeBudgetMs: budget, ...rest, exact, allowEmpty, temporary },
         hints: hints?.map((path) => toBytePath(path)),
@@ -166,13 +166,20 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
     return snapshot
   }
 
+  function use<T>(work: () => Promise<T>): Promise<T> {
+    return house.use(() => lock.hold(work))
+  }
+
   function keepHouse(snapshot: Snapshot): void {
     if (!snapshot.owned) {
-      inBackground(() => findPrivateFiles(session))
-      inBackground(() => ownObjects(environment, lock))
+      house.start(() => findPrivateFiles(session))
+      house.start(() => ownObjects(environment, lock))
     }
-    if (!hasManyPacks(environment)) return
-    inBackground(() => consolidatePacks(environment, lock))
+    const packs = countPacks(environment)
+    if (packs <= manyPacks) return
+    const tidy = () => consolidatePacks(environment, lock)
+    if (packs > tooManyPacks) house.start(tidy)
+    else house.startWhenQuiet(tidy)
   }
 
   async function treeOf(ref: SnapshotRef): Promise<string> {
@@ -189,9 +196,9 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
     captureIfChanged: (request) => take(request, false),
     ...createSnapshotReading(environment, treeOf),
     planRestore: (commit, request = {}) =>
-      lock.hold(async () => (await prepareRestore(session, commit, { ...request, temporary: true })).plan),
+      use(async () => (await prepareRestore(session, commit, { ...request, temporary: true })).plan),
     restore: (commit, request = {}) =>
-      lock.hold(async () => {
+      use(async () => {
         const prepared = await prepareRestore(session, commit, request)
         return await applyRestore(session, prepared, { ...request, id: request.id ?? randomUUID() })
       }),
@@ -199,8 +206,8 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
     async sweepRestores() {
       if (listPrepared(environment.store).length > 0) await lock.hold(async () => sweepStaging(environment))
     },
-    finishRestore: (journal, hooks) => lock.hold(() => settleRestore(session, journal, "target", hooks)),
-    takeBackRestore: (journal, hooks) => lock.hold(() => settleRestore(session, journal, "safety", hooks)),
+    finishRestore: (journal, hooks) => use(() => settleRestore(session, journal, "target", hooks)),
+    takeBackRestore: (journal, hooks) => use(() => settleRestore(session, journal, "safety", hooks)),
     listCheckpoints() {
       const refs = [...environment.refs.list(checkpointRefs)]
       return new Map(refs.map(([name, commit]) => [name.slice(checkpointRefs.length), commit]))
@@ -212,23 +219,23 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
       return session.watcher !== undefined
     },
     async check() {
-      await background
+      await house.finish()
       environment.reader.forgetKept()
       return tidyLock.hold(() => checkStore(environment))
     },
     async repair() {
-      await background
+      await house.finish()
       return tidyLock.hold(() => lock.hold(() => repairStore(session)))
     },
     async consolidate() {
-      await background
+      await house.finish()
       await tidyLock.hold(async () => {
         await ownObjects(environment, lock)
         await consolidatePacks(environment, lock, { everything: true })
       })
     },
     async gc(keepCheckpointIds) {
-      await background
+      await house.finish()
       const keep = new Set(keepCheckpointIds)
       await tidyLock.hold(async () => {
         await ownObjects(environment, lock)
@@ -236,7 +243,7 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
       })
     },
     async close() {
-      await background
+      await house.finish()
       if (session.isUnsaved) await lock.hold(async () => session.saveLocked())
       session.watcher?.close()
       environment.reader.close()
