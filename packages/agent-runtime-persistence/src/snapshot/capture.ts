@@ -18,7 +18,7 @@ import type { IgnoreRules } from "./ignore-rules.js"
 import { createPackWriter, type PackWriter } from "./pack-writer.js"
 import { compactMarks, hasManyMore, noteSeen } from "./private-files.js"
 import { checkpointRef, indexTreeRef, latestRef, type PreparedRef } from "./refs.js"
-import { type Overlay, prepareScanState, type ScanState, saveScanState } from "./scan-state.js"
+import { type KnownFile, type Overlay, prepareScanState, type ScanState, saveScanState } from "./scan-state.js"
 import {
   addCommit,
   describeSkipped,
@@ -70,6 +70,8 @@ export interface FoundSnapshot {
   /** The newest one before it, if any, and what differs from that. */
   readonly since: string | null
   readonly changes: readonly TreeChange[]
+  /** The files whose content was looked at for it. */
+  readonly seen: ReadonlyMap<BytePath, KnownFile | "gone">
 }
 
 export interface Captured {
@@ -168,7 +170,7 @@ export async function capture(
     if (shared !== undefined) pack.abandon()
     durable = shared === undefined ? pack.finish(together) : syncAll(together)
     durable.catch(() => {}) // awaited below, unless something else fails first
-    request.onFound?.({ commit: id, isNew: shared === undefined, since: base, changes })
+    request.onFound?.({ commit: id, isNew: shared === undefined, since: base, changes, seen: hashed.seen })
     // Counted while the disk is at work, where all of it is in memory; once more if something was not.
     const counting = hashed.isKept ? countChanges(reader, changes) : undefined
     counting?.catch(() => {}) // awaited below, unless something else fails first

@@ -11,6 +11,7 @@ import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import type { OpenSnapshotStoreOptions } from "./snapshot-store.js"
 import { createStoreLock } from "./store-lock.js"
 import { createStoreSession, type StoreSession } from "./store-session.js"
+import { createSyncDisk } from "./sync-disk.js"
 import { readUserConfig } from "./user-config.js"
 import { findGlobalFile, findUserRepository } from "./user-repository.js"
 import { createWorkspaceFiles } from "./workspace-files.js"
@@ -48,6 +49,7 @@ export async function openStoreSession(options: OpenSnapshotStoreOptions): Promi
     refs: createRefStore(store),
     files: createWorkspaceFiles(shadow.workspace, options.capture?.maxFileSize ?? 50 << 20),
     loadState: () => loadScanState(store) ?? createScanState(),
+    syncDisk: createSyncDisk(options.environment),
     step: options.onStep ?? (() => {}),
     readRules: () =>
       readIgnoreRules({

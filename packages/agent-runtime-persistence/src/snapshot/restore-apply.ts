@@ -12,8 +12,8 @@ import {
   changed,
   describeFile,
   inPool,
+  isSameEntry,
   makeDurable,
-  needsWriting,
   type Seen,
   type StagedRestore,
 } from "./restore-stage.js"
@@ -87,9 +87,9 @@ export async function applyStaged(
     step("restore:verify")
     files.refresh()
     for (const write of writes) {
+      if (isSameEntry(describeFile(environment, write.path), write.entry)) continue
       const path = displayPath(write.path)
-      if (needsWriting(environment, write) && !failed.some((one) => one.path === path))
-        failed.push({ path, reason: "differs" })
+      if (!failed.some((one) => one.path === path)) failed.push({ path, reason: "differs" })
     }
     await synced
   } finally {
@@ -115,7 +115,7 @@ function refuseChanged(
   if (found.kind === "file" && hasOtherPermissions(known, found.stat)) throw changed(path)
   const isKnown = known !== undefined && found.kind === "file" && found.stat === known.stat
   const now = isKnown && isSettled(known.stat, known.seenAt) ? known : describeFile(environment, path, seen)
-  if (before === undefined || now?.id !== before.id || now.mode !== before.mode) throw changed(path)
+  if (!isSameEntry(now, before)) throw changed(path)
 }
 
 /**
@@ -130,7 +130,7 @@ function refuseSwapped(environment: SnapshotEnvironment, path: BytePath, seen: S
   if (known?.stat === current) return
   if (known === undefined || hasOtherPermissions(known, current)) throw changed(path)
   const now = describeFile(environment, path)
-  if (now?.id !== known.id || now.mode !== known.mode) throw changed(path)
+  if (!isSameEntry(now, known)) throw changed(path)
 }
 
 /** The new file was given those the old one had when it was first looked at. */

@@ -14,8 +14,10 @@ import {
   writeFile,
   writeSync,
 } from "node:fs"
+import { setImmediate as yieldToOthers } from "node:timers/promises"
 import { promisify } from "node:util"
 import { KeepupError } from "@ku0/agent-runtime-core"
+import { monotonicNow } from "../store/monotonic-time.js"
 import { type BytePath, displayPath } from "./byte-path.js"
 import { type FileStat, permissionsOf } from "./file-stat.js"
 import { objectId } from "./git-objects.js"
@@ -23,6 +25,7 @@ import type { HeldFiles } from "./held-files.js"
 import { permissionsOfNew } from "./private-files.js"
 import { abandonJournal, listPrepared, stagingName } from "./restore-journal.js"
 import type { RestoreWork } from "./restore-plan.js"
+import type { KnownFile } from "./scan-state.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import type { FileEntry } from "./trees.js"
 import { lookAtFolder } from "./workspace-files.js"
@@ -40,22 +43,35 @@ export interface StagedRestore {
 }
 
 /** What was at a path when it was first looked at, and when that was. */
-export type Seen = Map<BytePath, FileEntry & { readonly stat: FileStat; readonly seenAt: number }>
+export type Seen = Map<BytePath, KnownFile>
 
-/** `id` is the restore's. Leaves nothing behind when it fails. The caller holds the lock. */
+export interface StageOptions {
+  /** The restore's. */
+  readonly id: string
+  /** What the safety snapshot saw. It need not be read again here: that is done before anything is touched. */
+  readonly captured?: ReadonlyMap<BytePath, KnownFile | "gone"> | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Leaves nothing behind when it fails. The caller holds the lock. */
 export async function stageRestore(
   environment: SnapshotEnvironment,
   work: RestoreWork,
-  id: string,
-  signal?: AbortSignal,
+  { id, captured, signal }: StageOptions,
 ): Promise<StagedRestore> {
   const { files, step } = environment
   const folder = stagingName(id)
   files.refresh()
   step("restore:check")
   const seen: Seen = new Map()
-  const writes = work.writes.filter((write) => needsWriting(environment, write, seen))
-  const deletes = work.deletes.filter(({ path, before }) => needsDeleting(environment, path, before, seen))
+  const describe = (path: BytePath): FileEntry | undefined => {
+    const known = captured?.get(path)
+    if (typeof known !== "object") return describeFile(environment, path, seen)
+    seen.set(path, known)
+    return known
+  }
+  const writes = work.writes.filter(({ path, entry }) => !isSameEntry(describe(path), entry))
+  const deletes = work.deletes.filter(({ path, before }) => needsDeleting(path, before, describe(path)))
   const isNeeded = writes.length > 0
   const discard = (held?: HeldFiles) => {
     if (!isNeeded) return
@@ -99,19 +115,13 @@ export function sweepStaging(environment: SnapshotEnvironment): void {
   }
 }
 
-export function needsWriting(
-  environment: SnapshotEnvironment,
-  write: RestoreWork["writes"][number],
-  seen?: Seen,
-): boolean {
-  const now = describeFile(environment, write.path, seen)
-  return now?.id !== write.entry.id || now.mode !== write.entry.mode
+export function isSameEntry(now: FileEntry | undefined, other: FileEntry | undefined): boolean {
+  return now !== undefined && now.id === other?.id && now.mode === other.mode
 }
 
-function needsDeleting(environment: SnapshotEnvironment, path: BytePath, before: FileEntry, seen: Seen): boolean {
-  const now = describeFile(environment, path, seen)
+function needsDeleting(path: BytePath, before: FileEntry, now: FileEntry | undefined): boolean {
   if (now === undefined) return false
-  if (now.id === before.id && now.mode === before.mode) return true
+  if (isSameEntry(now, before)) return true
   throw changed(path)
 }
 
@@ -132,6 +142,11 @@ export function changed(path: BytePath): KeepupError {
   })
 }
 
+/** From so many files on it is worth asking for the whole disk. */
+const manyFiles = 64
+/** The program stays responsive. */
+const yieldMs = 15
+
 async function stageAll(
   environment: SnapshotEnvironment,
   writes: RestoreWork["writes"],
@@ -139,16 +154,49 @@ async function stageAll(
   folder: BytePath,
   signal: AbortSignal | undefined,
 ): Promise<void> {
+  const places: (string | Buffer)[] = []
+  const isMany = writes.length >= manyFiles
   let staged = 0
+  let lastYield = monotonicNow()
   await inPool(writes, async ({ entry, path, isPrivate }, i) => {
     signal?.throwIfAborted()
     environment.onProgress?.(staged++, writes.length, "Writing files")
     const data = await environment.reader.get(entry.id, "blob")
-    const temporary = environment.files.resolve(`${folder}/${i}`)
-    if (entry.mode === "120000") symlinkSync(data, temporary)
-    else
-      await stageFile(temporary, data, keptPermissions(seen.get(path), entry), permissionsOfNew(entry.mode, isPrivate))
+    const place = environment.files.resolve(`${folder}/${i}`)
+    if (entry.mode === "120000") {
+      symlinkSync(data, place)
+      return
+    }
+    const permissions = [keptPermissions(seen.get(path), entry), permissionsOfNew(entry.mode, isPrivate)] as const
+    await stageFile(place, data, permissions, !isMany)
+    if (!isMany) return
+    places.push(place)
+    if (monotonicNow() - lastYield < yieldMs) return
+    await yieldToOthers()
+    lastYield = monotonicNow()
   })
+  if (isMany) await makeAllDurable(environment, places)
+}
+
+/** File by file and all of the disk at once: what is done first counts. */
+async function makeAllDurable(
+  { files, syncDisk }: SnapshotEnvironment,
+  places: readonly (string | Buffer)[],
+): Promise<void> {
+  const stop = new AbortController()
+  let isDurable = false
+  void syncDisk(files.root, stop.signal).then((isDone) => {
+    isDurable = isDone
+  })
+  try {
+    await inPool(places, async (place) => {
+      if (isDurable) return
+      const descriptor = openSync(place, "r")
+      await makeDurable(descriptor).finally(() => closeSync(descriptor))
+    })
+  } finally {
+    stop.abort()
+  }
 }
 
 const atOnce = 16
@@ -175,14 +223,14 @@ export async function inPool<T>(items: readonly T[], work: (item: T, index: numb
 async function stageFile(
   path: string | Buffer,
   data: Buffer,
-  kept: number | undefined,
-  permissionsIfNew: number,
+  [kept, permissionsIfNew]: readonly [number | undefined, number],
+  isDurable: boolean,
 ): Promise<void> {
   const descriptor = openSync(path, "wx", kept ?? permissionsIfNew)
   try {
     await writeAll(descriptor, data)
     if (kept !== undefined) fchmodSync(descriptor, kept) // the umask took some away
-    await makeDurable(descriptor)
+    if (isDurable) await makeDurable(descriptor)
   } finally {
     closeSync(descriptor)
   }

@@ -5,18 +5,12 @@
 import { KeepupError, type Snapshot } from "@ku0/agent-runtime-core"
 import { type BytePath, displayPath } from "./byte-path.js"
 import type { FoundSnapshot } from "./capture.js"
+import { createEarlyStage, type EarlyStage } from "./early-stage.js"
 import { permissionsOf } from "./file-stat.js"
 import { createHeldFiles } from "./held-files.js"
 import { isPrivateMode } from "./private-files.js"
 import { type AppliedRestore, applyStaged, type RestoreWatch } from "./restore-apply.js"
-import {
-  abandonJournal,
-  dropJournal,
-  placeJournal,
-  prepareJournal,
-  type RestoreJournal,
-  removeJournal,
-} from "./restore-journal.js"
+import { dropJournal, placeJournal, type RestoreJournal, removeJournal } from "./restore-journal.js"
 import { type PlanOptions, planRestoreWork, type RestoreWork } from "./restore-plan.js"
 import { removeStaging, type StagedRestore, stageRestore, sweepStaging } from "./restore-stage.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
@@ -60,26 +54,60 @@ export interface RestoreOutcome extends AppliedRestore {
   readonly safety: Snapshot
 }
 
+/**
+ * One restore from the first look to the last. What the plan needs is staged while the safety snapshot and the record of
+ * the restore are on their way to the disk. The caller holds the lock.
+ */
+export async function restoreSnapshot(
+  session: StoreSession,
+  commit: string,
+  options: RestoreOptions & RestoreHooks & { readonly id: string },
+): Promise<RestoreOutcome> {
+  const stage = createEarlyStage(session.environment, options)
+  try {
+    const prepared = await prepareRestore(session, commit, { ...options, stage })
+    const begun = stage.begin(prepared.plan)
+    for (const end of await Promise.allSettled([options.onPrepared?.(prepared), begun.noted])) {
+      if (end.status === "rejected") throw end.reason
+    }
+    return await applyRestore(session, prepared, begun.staged, options)
+  } catch (error) {
+    await stage.giveUp()
+    throw error
+  }
+}
+
 /** Takes the safety snapshot and works out the plan. Changes nothing in the workspace. The caller holds the lock. */
 export async function prepareRestore(
   session: StoreSession,
   commit: string,
-  options: RestoreOptions & Pick<PlanOptions, "between"> & Pick<RestoreHooks, "onFound">,
+  options: RestoreOptions &
+    Pick<PlanOptions, "between"> &
+    Pick<RestoreHooks, "onFound"> & { readonly stage?: EarlyStage },
 ): Promise<PreparedRestore> {
   const { environment } = session
+  const { stage } = options
   sweepStaging(environment)
   const target = await findCommit(environment, commit)
   const makePlan = (safety: string) => planRestoreWork(environment, { ...options, target, safety })
   const prepare = async (exact: boolean | undefined, alsoCapture: BytePath[]) => {
     const early: { plan?: Promise<RestoreWork | undefined> } = {}
+    const planEarly = async ({ commit, seen }: FoundSnapshot) => {
+      await stage?.giveUp() // of a snapshot that had to be taken again
+      const plan = await makePlan(commit)
+      stage?.begin(plan, seen)
+      return plan
+    }
     const onFound = (found: FoundSnapshot) => {
       options.onFound?.(found)
-      early.plan = makePlan(found.commit).catch(() => undefined) // made again when all of it is on disk
+      early.plan = planEarly(found).catch(() => undefined) // made again when all of it is on disk
     }
     try {
       const exactly = exact !== undefined && { exact }
       const safety = await takeSafety(session, { ...options, ...exactly, onFound }, alsoCapture)
-      return { safety, plan: (await early.plan) ?? (await makePlan(safety.commit)) }
+      const plan = await early.plan
+      if (plan === undefined) await stage?.giveUp()
+      return { safety, plan: plan ?? (await makePlan(safety.commit)) }
     } finally {
       await early.plan // it needs the lock, also when there is nothing to plan any more
     }
@@ -90,38 +118,23 @@ export async function prepareRestore(
     ({ path, before }) => before === undefined && isThere(environment, path),
   )
   const unheld = [...strangers, ...listUnknown(environment, prepared.plan)].map(({ path }) => path)
-  if (unheld.length > 0) prepared = await prepare(false, unheld)
+  if (unheld.length > 0) {
+    await stage?.giveUp()
+    prepared = await prepare(false, unheld)
+  }
   environment.reader.refill()
   await verifyObjects(environment, prepared.plan)
   return prepared
 }
 
-/**
- * Writes the files of a plan. The caller holds the lock, and has held it since the plan was made. What the plan needs is
- * staged while the caller puts the restore on record.
- */
-export async function applyRestore(
+/** Writes the files of a plan that is on record. The caller has held the lock since the plan was made. */
+async function applyRestore(
   session: StoreSession,
-  prepared: PreparedRestore,
-  options: Pick<RestoreOptions, "paths" | "signal" | "undoes"> & { readonly id: string } & RestoreHooks,
+  { plan, safety }: PreparedRestore,
+  staged: Promise<StagedRestore>,
+  { id, signal, onApplied }: RestoreOptions & RestoreHooks & { readonly id: string },
 ): Promise<RestoreOutcome> {
-  const { environment } = session
-  const { store, clock, step } = environment
-  const { plan, safety } = prepared
-  const { id, paths, undoes, signal } = options
-  const journal = { id, target: plan.target, safety: plan.safety, paths, undoes, startedAt: clock.now() }
-  const preparing = prepareJournal(store, journal) // there is a note before there is anything to sweep
-  const refused = new AbortController()
-  const staging = stageRestore(environment, plan, id, AbortSignal.any([refused.signal, ...(signal ? [signal] : [])]))
-  staging.catch(() => {}) // it is awaited when the restore is on record
-  const steps = [(async () => options.onPrepared?.(prepared))(), preparing]
-  for (const one of steps) one.catch((reason) => refused.abort(reason)) // then nobody needs what is being staged
-  for (const end of await Promise.allSettled(steps)) {
-    if (end.status === "fulfilled") continue
-    await staging.then((staged) => staged.discard()).catch(() => {}) // what failed has left nothing
-    removeQuietly(() => abandonJournal(store, id))
-    throw end.reason
-  }
+  const { store, step } = session.environment
   const noted = placeJournal(store, id)
   step("restore:noted")
   let isTouched = false
@@ -130,28 +143,16 @@ export async function applyRestore(
   }
   const held = createHeldFiles()
   try {
-    const applied = await applyNoted(session, plan, staging, noted, { onTouch, signal, held }).catch((error) => {
-      if (!isTouched) {
-        removeJournal(store, id, held) // nothing was changed: there is nothing to finish
-        removeQuietly(() => abandonJournal(store, id))
-      }
+    const applied = await applyNoted(session, plan, staged, noted, { onTouch, signal, held }).catch((error) => {
+      if (!isTouched) removeJournal(store, id, held) // nothing was changed: there is nothing to finish
       throw error
     })
-    await options.onApplied?.({ ...applied, plan, safety })
-    const remove = options.onApplied === undefined ? removeJournal : dropJournal
+    await onApplied?.({ ...applied, plan, safety })
+    const remove = onApplied === undefined ? removeJournal : dropJournal
     remove(store, id, held)
     return { ...applied, plan, safety }
   } finally {
     held.letGo()
-  }
-}
-
-/** What could not be done before is what the caller must hear; the next one sweeps. */
-function removeQuietly(remove: () => void): void {
-  try {
-    remove()
-  } catch {
-    // It stays, and is swept later.
   }
 }
 
@@ -191,7 +192,7 @@ export async function settleRestore(
   })
   const held = createHeldFiles()
   try {
-    const staging = stageRestore(environment, prepared.plan, journal.id)
+    const staging = stageRestore(environment, prepared.plan, { id: journal.id })
     const applied = await applyNoted(session, prepared.plan, staging, Promise.resolve(), { held })
     await hooks.onApplied?.({ ...applied, ...prepared })
     removeJournal(environment.store, journal.id, held)

@@ -6,6 +6,7 @@ import type { ObjectReader } from "./object-reader.js"
 import type { OwnFiles } from "./own-files.js"
 import type { RefStore } from "./refs.js"
 import type { ScanState } from "./scan-state.js"
+import type { SyncDisk } from "./sync-disk.js"
 import type { UserRepository } from "./user-repository.js"
 import type { WorkspaceFiles } from "./workspace-files.js"
 
@@ -27,6 +28,7 @@ export interface SnapshotEnvironment {
   /** Where the user's attributes for all repositories are, there or not. */
   readonly attributesFile: string | undefined
   readonly own: OwnFiles
+  readonly syncDisk: SyncDisk
   readonly readRules: () => Promise<IgnoreRules>
   /** The last complete state on disk, or a fresh one. */
   readonly loadState: () => ScanState

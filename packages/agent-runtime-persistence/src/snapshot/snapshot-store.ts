@@ -17,11 +17,11 @@ import { openStoreSession } from "./open-store-session.js"
 import { createSnapshotReading } from "./read-snapshots.js"
 import { checkpointRefs } from "./refs.js"
 import {
-  applyRestore,
   prepareRestore,
   type RestoreHooks,
   type RestoreOptions,
   type RestoreOutcome,
+  restoreSnapshot,
   settleRestore,
 } from "./restore.js"
 import { listJournals, listPrepared, type RestoreJournal } from "./restore-journal.js"
@@ -198,10 +198,7 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
     planRestore: (commit, request = {}) =>
       use(async () => (await prepareRestore(session, commit, { ...request, temporary: true })).plan),
     restore: (commit, request = {}) =>
-      use(async () => {
-        const prepared = await prepareRestore(session, commit, request)
-        return await applyRestore(session, prepared, { ...request, id: request.id ?? randomUUID() })
-      }),
+      use(() => restoreSnapshot(session, commit, { ...request, id: request.id ?? randomUUID() })),
     listUnfinishedRestores: () => listJournals(environment.store),
     async sweepRestores() {
       if (listPrepared(environment.store).length > 0) await lock.hold(async () => sweepStaging(environment))
