@@ -4,9 +4,9 @@ import { loadKeepup, openSession } from "./keepup.mjs"
 export async function keepupRestore(root, folder) {
   const keepup = await loadKeepup()
   if (!keepup) return null
-  let lastStep = 0
+  let begun = 0
   const onStep = (step) => {
-    if (step === "capture:done") lastStep = performance.now()
+    if (step === "capture:done" || step === "restore:check") begun ||= performance.now()
   }
   const { store, manager, snapshots, take, close } = await openSession(keepup, root, folder, { onStep })
   let target
@@ -17,11 +17,15 @@ export async function keepupRestore(root, folder) {
     async keepChanges() {
       await take()
     },
-    /** Tells how long the safety snapshot took. Its record is made while files are written already: it counts as the restore. */
+    /**
+     * Tells how long the safety snapshot had the program for itself. From when the first file is staged on, everything
+     * counts as the restore, what is left of the snapshot included.
+     */
     async goBack() {
+      begun = 0
       const start = performance.now()
       await keepup.restoreCheckpoint({ store, manager, snapshots: async () => snapshots }, { checkpoint: target })
-      return lastStep - start
+      return begun - start
     },
     close,
   }

@@ -2,7 +2,7 @@
  * Back to checkpoint A after k files were changed, durable, with the safety checkpoint and without counting it, against
  * `git checkout` of the same files that syncs nothing. Every file is compared afterwards.
  */
-import { appendFileSync, readFileSync } from "node:fs"
+import { appendFileSync, mkdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { flush } from "../harness/disk.mjs"
 import { hire } from "../harness/member.mjs"
@@ -37,11 +37,11 @@ export async function restore(context) {
 }
 
 async function measure(context, { k, fileCount, rounds, warmup }) {
-  const folder = context.scratch.folder("checkpoints-restore")
+  const folder = context.scratch.folder(`checkpoints-restore-${k}`)
   const members = {
-    "git checkout, no fsync": await startGit(context, fileCount),
-    [captured]: await startKeepup(context, join(folder, "captured"), fileCount, true),
-    [fresh]: await startKeepup(context, join(folder, "fresh"), fileCount, false),
+    "git checkout, no fsync": await startGit(join(folder, "git"), fileCount),
+    [captured]: await startKeepup(join(folder, "captured"), fileCount, true),
+    [fresh]: await startKeepup(join(folder, "fresh"), fileCount, false),
   }
   const safety = Object.fromEntries([captured, fresh].map((name) => [name, []]))
   const contestants = Object.entries(members).map(([name, member]) => [name, () => member.goBack()])
@@ -52,6 +52,8 @@ async function measure(context, { k, fileCount, rounds, warmup }) {
     took: (name) => members[name].took(),
     async before(name) {
       await members[name].change(k)
+      // Nobody goes back within the moment in which a file may change again without its times telling.
+      await new Promise((next) => setTimeout(next, 60))
       flush(folder)
     },
     after(name, round, safetyMs) {
@@ -68,8 +70,9 @@ async function measure(context, { k, fileCount, rounds, warmup }) {
 }
 
 /** A tree, and how it is changed and compared; everybody gets the same. */
-async function prepare(context, name, fileCount) {
-  const root = context.scratch.folder(join("checkpoints-restore", name, "workspace"))
+async function prepare(folder, fileCount) {
+  const root = join(folder, "workspace")
+  mkdirSync(root, { recursive: true })
   const files = generateTree(root, fileCount)
   await makeRepository(root)
   const original = new Map()
@@ -95,8 +98,8 @@ async function prepare(context, name, fileCount) {
   }
 }
 
-async function startGit(context, fileCount) {
-  const tree = await prepare(context, "git", fileCount)
+async function startGit(folder, fileCount) {
+  const tree = await prepare(folder, fileCount)
   const member = await hire(new URL("./git-checkout.mjs", import.meta.url).href, "gitCheckout", tree.root)
   return {
     ...tree,
@@ -110,8 +113,8 @@ async function startGit(context, fileCount) {
   }
 }
 
-async function startKeepup(context, folder, fileCount, isCaptured) {
-  const tree = await prepare(context, folder.split("/").at(-1), fileCount)
+async function startKeepup(folder, fileCount, isCaptured) {
+  const tree = await prepare(folder, fileCount)
   const member = await hire(new URL("./keepup-restore.mjs", import.meta.url).href, "keepupRestore", tree.root, folder)
   return {
     ...tree,
