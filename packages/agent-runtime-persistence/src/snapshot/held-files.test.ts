@@ -1,8 +1,8 @@
-import { mkdtempSync, readdirSync, readlinkSync, rmSync, unlinkSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, unlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, it, vi } from "vitest"
-import { canHold, createHeldFiles } from "./held-files.js"
+import { createHeldFiles, moveHeld } from "./held-files.js"
 
 let folder: string
 beforeEach(() => {
@@ -44,7 +44,31 @@ it.runIf(process.platform === "linux")("holds a few, and never what is not there
   }
   const open = listOpen().length
   expect(open).toBeLessThan(300)
-  expect(canHold(open)).toBe(true)
-  expect(canHold(300)).toBe(false)
   held.letGo()
+})
+
+it.runIf(process.platform === "linux")("frees the oldest when there is no room, and then holds the next", async () => {
+  const held = createHeldFiles()
+  const paths = Array.from({ length: 600 }, (_, i) => join(folder, `${i}`))
+  for (const path of paths) {
+    writeFileSync(path, "old")
+    writeFileSync(`${path}.staged`, "new")
+  }
+  let waits = 0
+  let most = 0
+  for (const path of paths) {
+    const room = held.makeRoom()
+    if (room !== undefined) waits++
+    await room
+    moveHeld(held, `${path}.staged`, path)
+    most = Math.max(most, listOpen().length)
+  }
+  expect(waits).toBe(600 - most)
+  expect(most).toBeGreaterThan(100)
+  expect(most).toBeLessThan(300)
+  expect(listOpen()).toContain(`${paths[599]} (deleted)`)
+  expect(listOpen()).not.toContain(`${paths[0]} (deleted)`)
+  expect(paths.map((path) => readFileSync(path, "utf8"))).toEqual(paths.map(() => "new"))
+  held.letGo()
+  await vi.waitFor(() => expect(listOpen()).toEqual([]), { timeout: 25_000 })
 })

@@ -2,18 +2,22 @@
  * Files that are replaced or removed are kept open until the work is done. A disk takes far longer to free what a file
  * took than to change its name, and nobody needs to wait for that.
  */
-import { close, constants, openSync, rename, renameSync, unlink, unlinkSync } from "node:fs"
-import { promisify } from "node:util"
+import { close, constants, openSync, renameSync, unlinkSync } from "node:fs"
 
 export interface HeldFiles {
-  /** Call right before the file or folder goes. What can't be opened is freed at once. */
+  /** Call right before the file or folder goes. What can't be opened, or is one too many, is freed at once. */
   hold(path: string | Buffer): void
+  /** Frees the one that was held the longest when there are many: only then there is something to wait for. */
+  makeRoom(): Promise<void> | undefined
   /** Frees all of them soon, beside the main thread; nobody has to wait for it. Safe to call twice. */
   letGo(): void
 }
 
 /** Every one needs a descriptor, and of those there are not many. */
 const mostHeld = 256
+
+/** Nothing was written through it: how that ends matters to nobody. */
+const closeBeside = (descriptor: number) => new Promise<void>((done) => close(descriptor, () => done()))
 
 export function createHeldFiles(): HeldFiles {
   let descriptors: number[] = []
@@ -27,6 +31,10 @@ export function createHeldFiles(): HeldFiles {
         // It is not there, or not ours to read.
       }
     },
+    makeRoom() {
+      if (descriptors.length < mostHeld) return undefined
+      return closeBeside(descriptors.shift() as number)
+    },
     letGo() {
       const last = descriptors
       descriptors = []
@@ -37,28 +45,13 @@ export function createHeldFiles(): HeldFiles {
   }
 }
 
-/** For more files than this the disk is kept busy beside the main thread instead. */
-export function canHold(files: number): boolean {
-  return files <= mostHeld
+/** `rename` and `unlink` of files whose content is freed later. */
+export function moveHeld(held: HeldFiles, from: string | Buffer, to: string | Buffer): void {
+  held.hold(to)
+  renameSync(from, to)
 }
 
-/** How names change: both take long where they free the disk of what a file took. */
-export interface NameChange {
-  move(from: string | Buffer, to: string | Buffer): void | Promise<void>
-  remove(path: string | Buffer): void | Promise<void>
-}
-
-export const changeBeside: NameChange = { move: promisify(rename), remove: promisify(unlink) }
-
-export function changeHeld(held: HeldFiles): NameChange {
-  return {
-    move(from, to) {
-      held.hold(to)
-      renameSync(from, to)
-    },
-    remove(path) {
-      held.hold(path)
-      unlinkSync(path)
-    },
-  }
+export function removeHeld(held: HeldFiles, path: string | Buffer): void {
+  held.hold(path)
+  unlinkSync(path)
 }

@@ -3,11 +3,11 @@ import { constants, copyFileSync, lstatSync, readlinkSync, symlinkSync } from "n
 import { randomHex } from "../store/lazy-crypto.js"
 import { type BytePath, joinPath, parentOf } from "./byte-path.js"
 import { removeFile, syncAll } from "./durable-file.js"
-import type { NameChange } from "./held-files.js"
+import { type HeldFiles, moveHeld } from "./held-files.js"
 import type { WorkspaceFiles } from "./workspace-files.js"
 
 /** As durable as a rename. Killed in the middle, it leaves a name that is never captured and swept away later. */
-export async function moveAcross(files: WorkspaceFiles, from: BytePath, to: BytePath, change: NameChange) {
+export async function moveAcross(files: WorkspaceFiles, from: BytePath, to: BytePath, held: HeldFiles) {
   const staged = files.resolve(from)
   const name = `.keepup.${process.pid}-${randomHex(4)}.keepup-tmp`
   const beside = files.resolve(joinPath(parentOf(to), name))
@@ -17,7 +17,7 @@ export async function moveAcross(files: WorkspaceFiles, from: BytePath, to: Byte
       copyFileSync(staged, beside, constants.COPYFILE_EXCL) // with its mode
       await syncAll([beside])
     }
-    await change.move(beside, files.resolve(to))
+    moveHeld(held, beside, files.resolve(to))
   } catch (error) {
     removeFile(beside)
     throw error

@@ -5,7 +5,7 @@
 import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, rmdirSync } from "node:fs"
 import { type BytePath, displayPath, foldersAbove, parentOf } from "./byte-path.js"
 import { encodeStat, type FileStat, isSettled, permissionsOf } from "./file-stat.js"
-import { canHold, changeBeside, changeHeld, type HeldFiles, type NameChange } from "./held-files.js"
+import { type HeldFiles, moveHeld, removeHeld } from "./held-files.js"
 import { moveAcross } from "./move-across.js"
 import type { RestoreWork } from "./restore-plan.js"
 import {
@@ -56,10 +56,10 @@ export async function applyStaged(
     step("restore:delete")
     onTouch?.()
     const touched = new Set<BytePath>()
-    const change = canHold(writes.length + deletes.length) ? changeHeld(held) : changeBeside
     await inPool(deletes, async ({ path }) => {
+      await held.makeRoom() // nothing comes between the look at a file and what is done to it
       refuseSwapped(environment, path, seen)
-      await remove(environment, path, touched, change)
+      remove(environment, path, touched, held)
     })
     step("restore:folders")
     removeEmptyFolders(
@@ -70,7 +70,8 @@ export async function applyStaged(
     )
     step("restore:rename")
     await inPool(writes, async (write, i) => {
-      const reason = await place(environment, `${folder}/${i}`, write.path, touched, seen, change)
+      await held.makeRoom()
+      const reason = await place(environment, `${folder}/${i}`, write.path, touched, seen, held)
       if (reason !== undefined) failed.push({ path: displayPath(write.path), reason })
       if (i % 64 === 0) step("restore:renaming")
     })
@@ -138,14 +139,9 @@ function hasOtherPermissions(known: { readonly stat: FileStat } | undefined, now
   return permissionsOf(now) !== (known && permissionsOf(known.stat))
 }
 
-async function remove(
-  { files }: SnapshotEnvironment,
-  path: BytePath,
-  touched: Set<BytePath>,
-  change: NameChange,
-): Promise<void> {
+function remove({ files }: SnapshotEnvironment, path: BytePath, touched: Set<BytePath>, held: HeldFiles): void {
   try {
-    await change.remove(files.resolve(path))
+    removeHeld(held, files.resolve(path))
     touched.add(parentOf(path))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
@@ -181,7 +177,7 @@ async function place(
   to: BytePath,
   touched: Set<BytePath>,
   seen: Seen,
-  change: NameChange,
+  held: HeldFiles,
 ): Promise<string | undefined> {
   const { files } = environment
   if (!makeFolders(environment, parentOf(to), touched)) return "blocked"
@@ -192,10 +188,10 @@ async function place(
   }
   refuseSwapped(environment, to, seen)
   try {
-    await change.move(files.resolve(from), target)
+    moveHeld(held, files.resolve(from), target)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EXDEV") throw error
-    await moveAcross(files, from, to, change)
+    await moveAcross(files, from, to, held)
   }
   touched.add(parentOf(to))
   return undefined

@@ -144,8 +144,6 @@ export function changed(path: BytePath): KeepupError {
 
 /** From so many files on it is worth asking for the whole disk. */
 const manyFiles = 64
-/** The program stays responsive. */
-const yieldMs = 15
 
 async function stageAll(
   environment: SnapshotEnvironment,
@@ -157,7 +155,6 @@ async function stageAll(
   const places: (string | Buffer)[] = []
   const isMany = writes.length >= manyFiles
   let staged = 0
-  let lastYield = monotonicNow()
   await inPool(writes, async ({ entry, path, isPrivate }, i) => {
     signal?.throwIfAborted()
     environment.onProgress?.(staged++, writes.length, "Writing files")
@@ -169,11 +166,7 @@ async function stageAll(
     }
     const permissions = [keptPermissions(seen.get(path), entry), permissionsOfNew(entry.mode, isPrivate)] as const
     await stageFile(place, data, permissions, !isMany)
-    if (!isMany) return
-    places.push(place)
-    if (monotonicNow() - lastYield < yieldMs) return
-    await yieldToOthers()
-    lastYield = monotonicNow()
+    if (isMany) places.push(place)
   })
   if (isMany) await makeAllDurable(environment, places)
 }
@@ -200,13 +193,23 @@ async function makeAllDurable(
 }
 
 const atOnce = 16
+const yieldMs = 15
 
-/** Sixteen at a time: the disk makes them durable together, and gives up the old files beside one another. */
+/**
+ * Sixteen at a time: the disk makes them durable together, and gives up the old files beside one another. The program
+ * stays responsive, also where nothing has to be waited for.
+ */
 export async function inPool<T>(items: readonly T[], work: (item: T, index: number) => Promise<void>): Promise<void> {
   let next = 0
+  let lastYield = monotonicNow()
   const worker = async () => {
     try {
-      for (let i = next++; i < items.length; i = next++) await work(items[i] as T, i)
+      for (let i = next++; i < items.length; i = next++) {
+        await work(items[i] as T, i)
+        if (monotonicNow() - lastYield < yieldMs) continue
+        await yieldToOthers()
+        lastYield = monotonicNow() // not before: all of them stop for the others
+      }
     } catch (error) {
       next = items.length // the others end what they are at, so that nothing is written behind our back
       throw error
