@@ -1,11 +1,13 @@
 /**
  * Back to checkpoint A after k files were changed, durable, with the safety checkpoint and without counting it, against
- * `git checkout` of the same files that syncs nothing. Every file is compared afterwards.
+ * `git checkout` of the same files that syncs nothing, and, where the changes were in no checkpoint, against `git stash`,
+ * which keeps them too. Every file is compared afterwards.
  */
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { flush } from "../harness/disk.mjs"
 import { hire } from "../harness/member.mjs"
+import { waitForDisk } from "../harness/quiet.mjs"
 import { progress, table } from "../harness/report.mjs"
 import { interleave } from "../harness/rounds.mjs"
 import { summarise } from "../harness/stats.mjs"
@@ -13,15 +15,19 @@ import { makeRepository } from "../snapshots/git.mjs"
 import { generateTree } from "../snapshots/tree.mjs"
 import { loadKeepup } from "./keepup.mjs"
 
-/** k files of a workspace of so many. Everybody comes first, second and third equally often: a disk is slower after others. */
+/** k files of a workspace of so many. Everybody comes first, second and so on equally often: a disk is slower after others. */
 const sizes = [
-  { k: 10, fileCount: 1_000, rounds: 30, warmup: 20 },
-  { k: 5_000, fileCount: 6_000, rounds: 9, warmup: 1 },
+  { k: 10, fileCount: 1_000, rounds: 40, warmup: 20 },
+  { k: 5_000, fileCount: 6_000, rounds: 4, warmup: 1 },
 ]
+/** So many files are replaced in a turn that the disk needs a while to be at peace again. */
+const many = 1_000
 const quickSizes = [
-  { k: 10, fileCount: 1_000, rounds: 9, warmup: 20 },
-  { k: 1_000, fileCount: 1_200, rounds: 3, warmup: 1 },
+  { k: 10, fileCount: 1_000, rounds: 8, warmup: 20 },
+  { k: 1_000, fileCount: 1_200, rounds: 2, warmup: 1 },
 ]
+const checkout = "git checkout, no fsync"
+const stash = "git stash, no fsync"
 const captured = "keepup, changes captured before"
 const fresh = "keepup, changes never captured"
 
@@ -39,10 +45,12 @@ export async function restore(context) {
 async function measure(context, { k, fileCount, rounds, warmup }) {
   const folder = context.scratch.folder(`checkpoints-restore-${k}`)
   const members = {
-    "git checkout, no fsync": await startGit(join(folder, "git"), fileCount),
+    [checkout]: await startGit(join(folder, "git"), fileCount, "gitCheckout"),
+    [stash]: await startGit(join(folder, "stash"), fileCount, "gitStash"),
     [captured]: await startKeepup(join(folder, "captured"), fileCount, true),
     [fresh]: await startKeepup(join(folder, "fresh"), fileCount, false),
   }
+  const roots = Object.values(members).map(({ root }) => root)
   const safety = Object.fromEntries([captured, fresh].map((name) => [name, []]))
   const contestants = Object.entries(members).map(([name, member]) => [name, () => member.goBack()])
   const { rows, samples, load } = await interleave(Object.fromEntries(contestants), {
@@ -50,10 +58,14 @@ async function measure(context, { k, fileCount, rounds, warmup }) {
     warmup,
     warmupMs: 250,
     took: (name) => members[name].took(),
+    async beforeRound(round) {
+      if (round % 10 === 0) await waitForDisk(...roots)
+    },
     async before(name) {
       await members[name].change(k)
       // Nobody goes back within the moment in which a file may change again without its times telling.
       await new Promise((next) => setTimeout(next, 60))
+      if (k >= many) await waitForDisk(members[name].root)
       flush(folder)
     },
     after(name, round, safetyMs) {
@@ -98,9 +110,9 @@ async function prepare(folder, fileCount) {
   }
 }
 
-async function startGit(folder, fileCount) {
+async function startGit(folder, fileCount, how) {
   const tree = await prepare(folder, fileCount)
-  const member = await hire(new URL("./git-checkout.mjs", import.meta.url).href, "gitCheckout", tree.root)
+  const member = await hire(new URL("./git-checkout.mjs", import.meta.url).href, how, tree.root)
   return {
     ...tree,
     async change(k) {

@@ -1,5 +1,5 @@
 /** Waits for a quiet moment on a shared machine: untimed, before everybody's turn alike. */
-import { closeSync, openSync, unlinkSync } from "node:fs"
+import { closeSync, lstatSync, mkdtempSync, openSync, rmSync } from "node:fs"
 import { cpus } from "node:os"
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
@@ -27,29 +27,33 @@ export async function waitForQuiet() {
   if (patienceMs > 0) gaveUp++
 }
 
-let usualMs
+/** Making a file takes so many looks at one on a disk that is at peace; ten times as many and more on one that is not. */
+const peaceful = 10
 
 /**
- * Waits until the disk makes files as fast as at the first call, for five minutes at most. After many were deleted, ext4 looks
- * at every inode that became free before it takes another one: making a file takes ten times as long, and whoever comes next
- * would pay for it.
+ * Waits until files are made in these folders at the disk's usual pace, for five minutes at most. After many were deleted,
+ * ext4 without a journal looks at every inode that became free in the last minute before it takes another one, and whoever
+ * comes next would pay for it.
  */
-export async function waitForDisk(folder) {
-  usualMs ??= makeFiles(folder)
+export async function waitForDisk(...folders) {
   const end = performance.now() + 300_000
-  while (performance.now() < end && makeFiles(folder) > 2 * usualMs) await wait(5_000)
+  for (const folder of folders) while (performance.now() < end && makeFiles(folder) > peaceful) await wait(2_000)
 }
 
+/** In a folder of their own: where a disk puts new files depends on when their folder was made. */
 function makeFiles(folder) {
-  const path = join(folder, "probe-of-the-disk")
-  const times = Array.from({ length: 25 }, () => {
-    const start = performance.now()
-    closeSync(openSync(path, "wx"))
-    const took = performance.now() - start
-    unlinkSync(path)
-    return took
-  })
-  return median(times)
+  const probe = mkdtempSync(join(folder, ".probe-of-the-disk-"))
+  const paths = Array.from({ length: 25 }, (_, i) => join(probe, `${i}`))
+  const makes = paths.map((path) => clock(() => closeSync(openSync(path, "wx"))))
+  const looks = paths.map((path) => clock(() => lstatSync(path)))
+  rmSync(probe, { recursive: true })
+  return median(makes) / median(looks)
+}
+
+function clock(work) {
+  const start = performance.now()
+  work()
+  return performance.now() - start
 }
 
 /** What waiting came to, for the record. */

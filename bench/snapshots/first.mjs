@@ -4,6 +4,9 @@ import { progress, table } from "../harness/report.mjs"
 import { interleave } from "../harness/rounds.mjs"
 import { suitable } from "./strategies.mjs"
 
+/** Who takes long has two or three turns, who takes very long has one. */
+const patienceMs = 40_000
+
 export async function first(context, tree) {
   if (tree.git) {
     tree.workspace.edit(15)
@@ -18,7 +21,7 @@ export async function first(context, tree) {
     await probe?.close?.()
     if (probe) contestants[name] = () => live.instance.first()
   }
-  const slow = members.filter(({ slowFirst }) => slowFirst || !tree.git).map(({ name }) => [name, 10_000])
+  const slow = members.filter(({ slowFirst }) => slowFirst || !tree.git).map(({ name }) => [name, patienceMs])
   const { rows, samples, load } = await interleave(contestants, {
     rounds: context.quick ? 3 : 9,
     warmup: 0,

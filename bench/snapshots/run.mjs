@@ -43,7 +43,7 @@ export async function run(context) {
     if (wanted.length === 0) continue
     const tree = await prepare(context, step)
     for (const part of wanted) {
-      await waitForDisk(context.scratch.root)
+      await waitForDisk(context.scratch.root, tree.workspace.root)
       const value = await parts[part](context, tree)
       all[part] = { ...all[part], [tree.key]: value }
       context.keep("snapshots", part, all[part])
