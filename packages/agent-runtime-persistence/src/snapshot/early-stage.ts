@@ -4,7 +4,7 @@
  */
 import { abandonJournal, prepareJournal, type RestoreJournal } from "./restore-journal.js"
 import type { RestoreWork } from "./restore-plan.js"
-import { type StagedRestore, type StageOptions, stageRestore } from "./restore-stage.js"
+import { removeStaging, type StagedRestore, type StageOptions, stageRestore } from "./restore-stage.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 
 export interface EarlyStage {
@@ -18,6 +18,8 @@ export interface BegunStage {
   /** The note is on disk; it is no journal yet. */
   readonly noted: Promise<void>
   readonly staged: Promise<StagedRestore>
+  /** It has failed already. */
+  readonly hasFailed: boolean
 }
 
 /** The caller holds the lock. `signal` stops it; who awaits `staged` is told. */
@@ -36,19 +38,24 @@ export function createEarlyStage(
       const noted = prepareJournal(store, journal) // there is a note before there is anything to sweep
       const both = AbortSignal.any([stop.signal, ...(signal ? [signal] : [])])
       const staged = stageRestore(environment, plan, { id, captured, signal: both })
-      begun = { plan, stop, noted, staged }
-      for (const promise of [noted, staged]) promise.catch(() => {}) // awaited when the restore is put on record
-      return begun
+      const now = { plan, stop, noted, staged, hasFailed: false }
+      for (const promise of [noted, staged]) {
+        promise.catch(() => {
+          now.hasFailed = true // both are awaited when the restore is put on record
+        })
+      }
+      begun = now
+      return now
     },
     async giveUp() {
       if (begun === undefined) return
       const { stop, noted, staged } = begun
       begun = undefined
       stop.abort()
-      await staged.then((one) => one.discard()).catch(() => {}) // what failed has left nothing
-      await noted.catch(() => {})
+      await Promise.allSettled([staged, noted])
       try {
-        abandonJournal(store, id)
+        removeStaging(environment, id)
+        abandonJournal(store, id) // not before: who sweeps goes by it
       } catch {
         // It stays, and is swept later.
       }

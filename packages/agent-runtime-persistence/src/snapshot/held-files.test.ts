@@ -64,8 +64,8 @@ it.runIf(process.platform === "linux")("frees the oldest when there is no room, 
     most = Math.max(most, listOpen().length)
   }
   expect(waits).toBe(600 - most)
-  expect(most).toBeGreaterThan(100)
-  expect(most).toBeLessThan(300)
+  expect(most).toBeGreaterThan(10)
+  expect(most).toBeLessThan(100)
   expect(listOpen()).toContain(`${paths[599]} (deleted)`)
   expect(listOpen()).not.toContain(`${paths[0]} (deleted)`)
   expect(paths.map((path) => readFileSync(path, "utf8"))).toEqual(paths.map(() => "new"))

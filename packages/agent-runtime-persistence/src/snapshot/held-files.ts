@@ -2,7 +2,7 @@
  * Files that are replaced or removed are kept open until the work is done. A disk takes far longer to free what a file
  * took than to change its name, and nobody needs to wait for that.
  */
-import { close, constants, openSync, renameSync, unlinkSync } from "node:fs"
+import { close, closeSync, constants, openSync, renameSync, unlinkSync } from "node:fs"
 
 export interface HeldFiles {
   /** Call right before the file or folder goes. What can't be opened, or is one too many, is freed at once. */
@@ -14,26 +14,30 @@ export interface HeldFiles {
 }
 
 /** Every one needs a descriptor, and of those there are not many. */
-const mostHeld = 256
+const manyHeld = 64
 
 /** Nothing was written through it: how that ends matters to nobody. */
 const closeBeside = (descriptor: number) => new Promise<void>((done) => close(descriptor, () => done()))
 
 export function createHeldFiles(): HeldFiles {
   let descriptors: number[] = []
+  let mostHeld = manyHeld
   return {
     hold(path) {
       if (descriptors.length >= mostHeld) return
       try {
         // Not blocking, and not through a link: whatever took the file's place must not hold us.
         descriptors.push(openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK))
-      } catch {
-        // It is not there, or not ours to read.
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException
+        if (code !== "EMFILE" && code !== "ENFILE") return // it is not there, or not ours to read
+        mostHeld = descriptors.length >> 1 // the restore needs some itself
+        for (const descriptor of descriptors.splice(mostHeld)) closeSync(descriptor)
       }
     },
     makeRoom() {
-      if (descriptors.length < mostHeld) return undefined
-      return closeBeside(descriptors.shift() as number)
+      const oldest = descriptors.length < mostHeld ? undefined : descriptors.shift()
+      return oldest === undefined ? undefined : closeBeside(oldest)
     },
     letGo() {
       const last = descriptors

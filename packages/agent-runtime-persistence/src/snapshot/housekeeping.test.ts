@@ -67,3 +67,28 @@ it("goes on with the next piece of work when one fails", async () => {
   await house.finish()
   expect(done).toEqual(["next"])
 })
+
+it("is closed when the last use has ended and its tidying is done; from then on nothing begins", async () => {
+  const { done, house, work } = keep()
+  let end = () => {}
+  const long = house.use(async () => {
+    await new Promise<void>((resolve) => {
+      end = resolve
+    })
+    house.startWhenQuiet(work("tidy"))
+  })
+  let isClosed = false
+  const closing = house.close().then(() => {
+    isClosed = true
+  })
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(isClosed).toBe(false)
+  end()
+  await long
+  await closing
+  expect(done).toEqual(["tidy"])
+  house.start(work("late"))
+  house.startWhenQuiet(work("later"))
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(done).toEqual(["tidy"])
+})

@@ -12,6 +12,8 @@ export interface Housekeeping {
   startWhenQuiet(work: () => Promise<unknown>): void
   /** Begins what waits now, and ends when all is done. */
   finish(): Promise<void>
+  /** The same once nobody uses the store any more; from then on nothing is begun. */
+  close(): Promise<void>
 }
 
 /** An agent's next step comes sooner, or it is the model's turn and there is time. */
@@ -23,8 +25,11 @@ export function createHousekeeping(runAlone: (work: () => Promise<unknown>) => P
   let waiting: (() => Promise<unknown>) | undefined
   let timer: NodeJS.Timeout | undefined
   let uses = 0
+  let used: Promise<unknown> = Promise.resolve()
+  let isClosed = false
 
   function start(work: () => Promise<unknown>): void {
+    if (isClosed) return
     running = running.then(() => runAlone(work)).catch(() => {})
   }
 
@@ -35,31 +40,48 @@ export function createHousekeeping(runAlone: (work: () => Promise<unknown>) => P
   }
 
   function wake(): void {
-    if (uses > 0 || waiting === undefined) return
+    if (uses > 0 || waiting === undefined || isClosed) return
     clearTimeout(timer)
     timer = setTimeout(startWaiting, quietMs)
     timer.unref() // a program that ends without closing leaves it to the next one
   }
 
+  async function run<T>(work: () => Promise<T>): Promise<T> {
+    uses++
+    clearTimeout(timer)
+    try {
+      return await work()
+    } finally {
+      uses--
+      wake()
+    }
+  }
+
+  async function finish(): Promise<void> {
+    clearTimeout(timer)
+    startWaiting()
+    await running
+  }
+
   return {
-    async use(work) {
-      uses++
-      clearTimeout(timer)
-      try {
-        return await work()
-      } finally {
-        uses--
-        wake()
-      }
+    use(work) {
+      const result = run(work)
+      used = Promise.allSettled([used, result]).then(() => {})
+      return result
     },
     start,
     startWhenQuiet(work) {
       waiting = work
       wake()
     },
-    async finish() {
-      clearTimeout(timer)
-      startWaiting()
+    finish,
+    async close() {
+      for (let last: unknown; last !== used; ) {
+        last = used
+        await used
+      }
+      await finish()
+      isClosed = true
       await running
     },
   }

@@ -6,8 +6,16 @@ import { removeFile, syncAll } from "./durable-file.js"
 import { type HeldFiles, moveHeld } from "./held-files.js"
 import type { WorkspaceFiles } from "./workspace-files.js"
 
-/** As durable as a rename. Killed in the middle, it leaves a name that is never captured and swept away later. */
-export async function moveAcross(files: WorkspaceFiles, from: BytePath, to: BytePath, held: HeldFiles) {
+/**
+ * As durable as a rename. `lookAgain` throws if the file at its place is not the one that may go: copying takes a while.
+ * Killed in the middle, it leaves a name that is never captured and swept away later.
+ */
+export async function moveAcross(
+  files: WorkspaceFiles,
+  from: BytePath,
+  to: BytePath,
+  { held, lookAgain }: { readonly held: HeldFiles; readonly lookAgain: () => void },
+): Promise<void> {
   const staged = files.resolve(from)
   const name = `.keepup.${process.pid}-${randomHex(4)}.keepup-tmp`
   const beside = files.resolve(joinPath(parentOf(to), name))
@@ -17,6 +25,7 @@ export async function moveAcross(files: WorkspaceFiles, from: BytePath, to: Byte
       copyFileSync(staged, beside, constants.COPYFILE_EXCL) // with its mode
       await syncAll([beside])
     }
+    lookAgain()
     moveHeld(held, beside, files.resolve(to))
   } catch (error) {
     removeFile(beside)

@@ -51,6 +51,7 @@ export function createPackWriter(packFolder: string, { plainBytes = 0 }: PackOpt
   let used = 0
   let written = 0
   let added = 0
+  let isPlain = plainBytes > 0
 
   function write(bytes: Buffer): void {
     written += bytes.length
@@ -147,7 +148,8 @@ export function createPackWriter(packFolder: string, { plainBytes = 0 }: PackOpt
       if (seen.has(id)) return
       const head = objectHeader(typeNumbers[type], data.length)
       added += data.length
-      const plain = added < plainBytes ? storePlain(data) : undefined
+      const plain = isPlain && added < plainBytes ? storePlain(data) : undefined
+      if (seen.size === 0) isPlain = plain !== undefined // by its first object a pack is known that is to be compressed
       const body = deflated ?? plain ?? deflateSync(data, deflateOptions(data.length))
       seen.set(id, offsets.length)
       offsets.push(written)

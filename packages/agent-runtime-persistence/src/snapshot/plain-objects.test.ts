@@ -69,3 +69,22 @@ it("compresses what small snapshots wrote when their packs are merged, whatever 
     work.close()
   }
 })
+
+it("compresses a pack that begins with a large file when packs are merged, too", async () => {
+  const work = makeWorkspace()
+  try {
+    const store = await work.open()
+    work.write("a.txt", "first")
+    await store.capture({ message: "0", checkpointId: "c0" })
+    work.write("a-large.txt", "large\n".repeat(20_000))
+    for (let i = 0; i < 30; i++) work.write(`z${i}.txt`, `text ${i} that repeats itself\n`.repeat(1_500))
+    await store.capture({ message: "1", checkpointId: "c1" })
+    await store.consolidate()
+    const folder = join(store.directory, "objects/pack")
+    const sizes = readdirSync(folder).map((name) => statSync(join(folder, name)).size)
+    expect(Math.max(...sizes)).toBeLessThan(100_000)
+    await store.close()
+  } finally {
+    work.close()
+  }
+})

@@ -186,12 +186,13 @@ async function place(
     if (readdirSync(target).length > 0) return "blocked"
     rmdirSync(target)
   }
-  refuseSwapped(environment, to, seen)
+  const lookAgain = () => refuseSwapped(environment, to, seen)
+  lookAgain()
   try {
     moveHeld(held, files.resolve(from), target)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EXDEV") throw error
-    await moveAcross(files, from, to, held)
+    await moveAcross(files, from, to, { held, lookAgain })
   }
   touched.add(parentOf(to))
   return undefined

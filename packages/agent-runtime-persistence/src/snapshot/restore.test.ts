@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeFileSync,
 } from "node:fs"
 import { join } from "node:path"
@@ -249,6 +250,27 @@ it("refuses unknown snapshots and a snapshot that lost content, before it touche
   await expect(store.restore("")).rejects.toMatchObject({ code: "INVALID_INPUT" })
   await expect(store.restore("0".repeat(40))).rejects.toMatchObject({ code: "NOT_FOUND" })
   await expect(store.readFile("HEAD", "x")).rejects.toMatchObject({ code: "INVALID_INPUT" })
+})
+
+it("goes back to content the store had lost, once the safety snapshot has brought it again", async () => {
+  const bytes = Buffer.alloc(2 << 20, "some content ")
+  work.write("a.bin", bytes)
+  const { commit } = await store.capture({ message: "1", checkpointId: "1" })
+  await store.close()
+  const objects = join(store.directory, "objects")
+  const git = (args: string[], input?: Buffer) =>
+    execFileSync("git", ["--git-dir", store.directory, ...args], { input, encoding: "utf8" }).trim()
+  for (const name of readdirSync(join(objects, "pack"))) {
+    const pack = readFileSync(join(objects, "pack", name))
+    rmSync(join(objects, "pack", name))
+    if (name.endsWith(".pack")) git(["unpack-objects", "-q"], pack)
+  }
+  const blob = git(["rev-parse", `${commit}:a.bin`])
+  rmSync(join(objects, blob.slice(0, 2), blob.slice(2)))
+  renameSync(join(work.root, "a.bin"), join(work.root, "b.bin"))
+  store = await work.open()
+  await store.restore(commit)
+  expect([work.read("a.bin") === bytes.toString(), work.exists("b.bin")]).toEqual([true, false])
 })
 
 it("writes a whole snapshot into an empty folder, and only there", async () => {

@@ -66,6 +66,8 @@ export async function restoreSnapshot(
   const stage = createEarlyStage(session.environment, options)
   try {
     const prepared = await prepareRestore(session, commit, { ...options, stage })
+    // What could not be staged early may be possible now: the safety snapshot may have brought back what was lost.
+    if (stage.begin(prepared.plan).hasFailed) await stage.giveUp()
     const begun = stage.begin(prepared.plan)
     for (const end of await Promise.allSettled([options.onPrepared?.(prepared), begun.noted])) {
       if (end.status === "rejected") throw end.reason

@@ -240,7 +240,7 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
       })
     },
     async close() {
-      await house.finish()
+      await house.close()
       if (session.isUnsaved) await lock.hold(async () => session.saveLocked())
       session.watcher?.close()
       environment.reader.close()

@@ -47,3 +47,9 @@ it.each(["exit 0", "exit 1", "exec sleep 600"])(
     expect(work.picture()).toEqual(before)
   },
 )
+
+it("says no where the program can't even be started", async () => {
+  expect(await createSyncDisk({ PATH: "/etc/passwd" })(work.root, never)).toBe(false)
+  const tooLong = { PATH: process.env.PATH, TOO_LONG: "x".repeat(1 << 20) }
+  expect(await createSyncDisk(tooLong)(work.root, never)).toBe(false)
+})

@@ -19,7 +19,7 @@ const localDisks: ReadonlySet<number> = new Set([0xef53, 0x58465342, 0x9123683e]
 export function createSyncDisk(environment: Readonly<Record<string, string | undefined>>): SyncDisk {
   return async (folder, stop) => {
     if (!canSync(folder)) return false
-    return await new Promise((resolve) => {
+    const synced = new Promise<boolean>((resolve) => {
       const child = spawn("sync", ["-f", folder], { env: environment, stdio: "ignore" })
       child.unref()
       child.on("error", () => resolve(false))
@@ -29,6 +29,7 @@ export function createSyncDisk(environment: Readonly<Record<string, string | und
         resolve(false) // it may go on until the disk is done
       })
     })
+    return await synced.catch(() => false) // some reasons why a program can't be started are thrown
   }
 }
 

@@ -1,6 +1,6 @@
 /** A folder of the workspace that is a file system of its own, as in a container. Needs the right to mount one. */
 import { execFileSync } from "node:child_process"
-import { chmodSync, rmSync } from "node:fs"
+import { chmodSync, existsSync, readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { makeWorkspace, type WorkspaceFixture } from "./workspace-fixture.js"
@@ -64,4 +64,49 @@ it("takes a restore back when that file system is full", async () => {
   await expect(store.restore(commit)).rejects.toMatchObject({ code: "ENOSPC" })
   for (const journal of store.listUnfinishedRestores()) await store.takeBackRestore(journal)
   expect(work.picture()).toEqual(before)
+})
+
+it("does not overwrite a file there that is saved while the restored one is copied to it", async () => {
+  work.write("mounted/a.txt", "old content")
+  const store = await work.open()
+  const { commit } = await store.capture({ message: "1", checkpointId: "c1" })
+  let isSaved = false
+  for (let turn = 0; turn < 50 && !isSaved; turn++) {
+    work.write("mounted/a.txt", `the agent's ${turn}`)
+    let isOver = false
+    const saveInBetween = () => {
+      isSaved = !isOver && readdirSync(mounted).some((name) => name.endsWith(".keepup-tmp"))
+      if (isSaved) work.write("mounted/a.txt", "saved just now")
+      else if (!isOver) setImmediate(saveInBetween)
+    }
+    saveInBetween()
+    const refused = await store.restore(commit).then(
+      () => undefined,
+      (error) => error.code,
+    )
+    isOver = true
+    expect(refused).toBe(isSaved ? "CONFLICT" : undefined)
+  }
+  expect(isSaved).toBe(true)
+  expect(work.read("mounted/a.txt")).toBe("saved just now")
+  expect(readdirSync(mounted)).toEqual(["a.txt"])
+})
+
+it("leaves the note of what could not be taken away, so that it is swept later", async () => {
+  work.write("a.txt", "1")
+  const store = await work.open()
+  const { commit } = await store.capture({ message: "1", checkpointId: "c1" })
+  work.write("a.txt", "2")
+  const id = "01900000-0000-7000-8000-000000000000"
+  const staging = join(work.root, `.keepup-restore-${id}`)
+  const onPrepared = async () => {
+    execFileSync("mount", ["-t", "tmpfs", "tmpfs", staging]) // a folder in use can't be removed
+    throw new Error("not on record")
+  }
+  await expect(store.restore(commit, { id, onPrepared })).rejects.toThrow("not on record")
+  execFileSync("umount", ["-l", staging])
+  expect(existsSync(staging)).toBe(true)
+  await store.sweepRestores()
+  expect(existsSync(staging)).toBe(false)
+  expect(work.read("a.txt")).toBe("2")
 })

@@ -34,10 +34,14 @@ function bundleChild(): Promise<string> {
 export async function startChild(
   work: WorkspaceFixture,
   order: Omit<ChildOrder, "root" | "state" | "home" | "path">,
+  { descriptors = "unlimited" }: { readonly descriptors?: number | "unlimited" } = {},
 ): Promise<ChildProcess> {
   const { root, state, home } = work
   const full: ChildOrder = { ...order, root, state, home, path: process.env.PATH as string }
-  return spawn(process.execPath, [await bundleChild(), JSON.stringify(full)], { stdio: ["ignore", "pipe", "pipe"] })
+  const command = [process.execPath, await bundleChild(), JSON.stringify(full)]
+  const limited = descriptors === "unlimited" ? [] : ["sh", "-c", `ulimit -n ${descriptors}; exec "$@"`, "sh"]
+  const [program, ...args] = [...limited, ...command] as [string, ...string[]]
+  return spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] })
 }
 
 export interface ChildEnd {
