@@ -4,8 +4,8 @@ import { progress, table } from "../harness/report.mjs"
 import { interleave } from "../harness/rounds.mjs"
 import { suitable } from "./strategies.mjs"
 
-/** Who takes long has two or three turns, who takes very long has one. */
-const patienceMs = 40_000
+/** Who takes longer has one turn; without git, where everybody takes long, the fastest have two or three. */
+const patienceMs = { git: 10_000, plain: 40_000 }
 
 export async function first(context, tree) {
   if (tree.git) {
@@ -21,7 +21,9 @@ export async function first(context, tree) {
     await probe?.close?.()
     if (probe) contestants[name] = () => live.instance.first()
   }
-  const slow = members.filter(({ slowFirst }) => slowFirst || !tree.git).map(({ name }) => [name, patienceMs])
+  const slow = members
+    .filter(({ slowFirst }) => slowFirst || !tree.git)
+    .map(({ name }) => [name, tree.git ? patienceMs.git : patienceMs.plain])
   const { rows, samples, load } = await interleave(contestants, {
     rounds: context.quick ? 3 : 9,
     warmup: 0,
