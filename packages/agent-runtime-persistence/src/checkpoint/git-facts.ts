@@ -4,7 +4,7 @@
  */
 import { existsSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { type GitFacts, KeepupError } from "@ku0/agent-runtime-core"
+import type { GitFacts } from "@ku0/agent-runtime-core"
 import type { BytePath } from "../snapshot/byte-path.js"
 import { createGit } from "../snapshot/git-process.js"
 import { findUserRepository, readText, type UserRepository } from "../snapshot/user-repository.js"
@@ -73,6 +73,7 @@ async function readStatus(
   const git = createGit({
     environment: options.environment,
     gitDirectory: repository.gitDirectory,
+    timeLimitMs: options.timeLimitMs ?? defaultTimeLimitMs,
     ...(options.program !== undefined && { program: options.program }),
   })
   const args = [
@@ -84,7 +85,8 @@ async function readStatus(
     "--ignore-submodules=dirty",
     "--no-renames",
   ]
-  const { stdout } = await withinLimit(options, (signal) => git.run(args, { workTree: repository.root, signal }))
+  const { signal } = options
+  const { stdout } = await git.run(args, { workTree: repository.root, limit: "short", ...(signal && { signal }) })
   let branch: string | null = null
   let head: string | null = null
   let uncommitted = 0
@@ -114,35 +116,4 @@ function branchDuringRebase({ gitDirectory }: UserRepository): string | null {
     if (name !== undefined) return name.replace("refs/heads/", "")
   }
   return null
-}
-
-/** Whatever git waits for, and whoever it started, a checkpoint does not wait with it. */
-async function withinLimit<Result>(
-  { signal, timeLimitMs = defaultTimeLimitMs }: ReadGitFactsOptions,
-  work: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  const stop = new AbortController()
-  let timer: NodeJS.Timeout | undefined
-  let cancel: (() => void) | undefined
-  const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooSlow(timeLimitMs)), timeLimitMs)
-    cancel = () => reject(new KeepupError("CANCELLED", "git was stopped before it ended."))
-    if (signal?.aborted) cancel()
-    signal?.addEventListener("abort", cancel)
-  })
-  const running = work(stop.signal)
-  running.catch(() => undefined) // when the time is over nobody asks for it any more
-  try {
-    return await Promise.race([running, over])
-  } finally {
-    clearTimeout(timer)
-    if (cancel !== undefined) signal?.removeEventListener("abort", cancel)
-    stop.abort()
-  }
-}
-
-function tooSlow(limitMs: number): KeepupError {
-  return new KeepupError("UNAVAILABLE", `git status did not answer within ${limitMs / 1000} s.`, {
-    hint: "See what holds git up in the workspace; the files are kept all the same.",
-  })
 }

@@ -1,7 +1,7 @@
 /** One `git cat-file` that answers questions in the order they are asked. Needs git 2.36. */
 import { KeepupError } from "@ku0/agent-runtime-core"
 import type { ObjectType } from "./git-objects.js"
-import type { Git } from "./git-process.js"
+import { type Git, tooSlow, waitAtMost } from "./git-process.js"
 
 export interface Answer {
   readonly type: ObjectType
@@ -33,6 +33,18 @@ export function startBatchProcess(git: Git): BatchProcess {
   let buffered = 0
   let wanted = 1
   let hasEnded = false
+  let stopWaiting: (() => void) | undefined
+
+  /** Nobody waits for ever for the next bytes. */
+  function watch(): void {
+    stopWaiting?.()
+    stopWaiting = waiting.length === 0 ? undefined : waitAtMost(git.timeLimitMs, giveUp)
+  }
+
+  function giveUp(): void {
+    child.kill("SIGKILL")
+    fail(tooSlow("cat-file", git.timeLimitMs))
+  }
 
   /** An idle git must not keep the program alive; one that owes an answer must. */
   function hold(needed: boolean): void {
@@ -60,12 +72,14 @@ export function startBatchProcess(git: Git): BatchProcess {
   function fail(error: KeepupError): void {
     hasEnded = true
     for (const one of waiting.splice(0)) one.reject(error)
+    watch()
   }
 
   child.stdout?.on("data", (chunk: Buffer) => {
     chunks.push(chunk)
     buffered += chunk.length
     if (buffered >= wanted) deliver()
+    watch()
   })
   child.stderr?.resume()
   child.stdin?.on("error", () => {}) // the end of the process says what there is to say
@@ -80,6 +94,7 @@ export function startBatchProcess(git: Git): BatchProcess {
       hold(true)
       return new Promise((resolve, reject) => {
         waiting.push({ wantsContent, resolve, reject })
+        if (stopWaiting === undefined) watch()
         child.stdin?.write(`${wantsContent ? "contents" : "info"} ${id}\n`)
       })
     },

@@ -11,6 +11,8 @@ export interface GitOptions {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** The shadow repository. */
   readonly gitDirectory: string
+  /** How long git may take to answer what it can answer at once; 30 s unless told. */
+  readonly timeLimitMs?: number
 }
 
 export interface RunGitOptions {
@@ -21,6 +23,8 @@ export interface RunGitOptions {
   /** Exit codes that are an answer and not a failure. 0 always is. */
   readonly accept?: readonly number[]
   readonly signal?: AbortSignal
+  /** Git is killed when it takes longer: `short` for what it can answer at once, `long` for ten times that. */
+  readonly limit?: "short" | "long"
   /** Read the user's and the system's settings too. Only ever for `git config`. */
   readonly userHome?: string
   /** Read the system's attributes too. Only ever to ask for them. */
@@ -35,11 +39,15 @@ export interface GitResult {
 }
 
 export interface Git {
-  /** Runs git to its end. Output has no limit. Throws `UNAVAILABLE` without git, `CANCELLED` on abort. */
+  /** Runs git to its end. Output has no limit. Throws `UNAVAILABLE` without git and when it takes too long, `CANCELLED` on abort. */
   run(args: readonly string[], options?: RunGitOptions): Promise<GitResult>
   /** Starts git with pipes; the caller owns the process. */
   start(args: readonly string[], options?: RunGitOptions): ChildProcess
+  /** How long whoever owns a process should wait for an answer. */
+  readonly timeLimitMs: number
 }
+
+const defaultTimeLimitMs = 30_000
 
 const settings = [
   "-c",
@@ -55,6 +63,7 @@ const settings = [
 export function createGit(options: GitOptions): Git {
   const base = cleanEnvironment(options.environment)
   const program = options.program ?? "git"
+  const timeLimitMs = options.timeLimitMs ?? defaultTimeLimitMs
 
   function start(args: readonly string[], run: RunGitOptions = {}, stdin: "pipe" | "ignore" = "pipe"): ChildProcess {
     const env: Record<string, string> = { ...base, GIT_DIR: run.gitDirectory ?? options.gitDirectory }
@@ -84,9 +93,19 @@ export function createGit(options: GitOptions): Git {
       child.stderr?.on("data", (chunk: Buffer) => {
         if (stderr.length < 10_000) stderr += chunk.toString("utf8")
       })
-      child.on("error", (cause) => reject(explainStart(cause, runOptions.signal)))
+      const limitMs = timeLimitMs * (runOptions.limit === "long" ? 10 : 1)
+      const giveUp = () => {
+        child.kill("SIGKILL")
+        reject(tooSlow(nameOf(args), limitMs)) // what git started may hold its pipes open; nobody waits for that
+      }
+      const stopWaiting = runOptions.limit === undefined ? () => {} : waitAtMost(limitMs, giveUp)
+      child.on("error", (cause) => {
+        stopWaiting()
+        reject(explainStart(cause, runOptions.signal))
+      })
       child.stdin?.on("error", () => {}) // git may end before it read everything; its exit code says how it went
       child.on("close", (code, signal) => {
+        stopWaiting()
         const exitCode = code ?? 128
         if (runOptions.signal?.aborted) reject(cancelled())
         else if (exitCode === 0 || runOptions.accept?.includes(exitCode)) {
@@ -97,7 +116,7 @@ export function createGit(options: GitOptions): Git {
     })
   }
 
-  return { run, start }
+  return { run, start, timeLimitMs }
 }
 
 /** As the `signal` of `spawn` does it, which takes longer to load than git takes to start. */
@@ -142,10 +161,34 @@ function cancelled(): KeepupError {
   return new KeepupError("CANCELLED", "git was stopped before it ended.")
 }
 
+/**
+ * In two halves: where this program itself had no time to listen, what git said meanwhile is heard between them.
+ * @returns what ends the waiting
+ */
+export function waitAtMost(limitMs: number, giveUp: () => void): () => void {
+  let timer = setTimeout(() => {
+    timer = setTimeout(giveUp, limitMs / 2)
+  }, limitMs / 2)
+  return () => clearTimeout(timer)
+}
+
+export function tooSlow(command: string, limitMs: number): KeepupError {
+  return new KeepupError("UNAVAILABLE", `git ${command} did not answer within ${limitMs / 1000} s.`, {
+    hint: "See what holds git up: a disk that does not answer, or a pipe where it expects a file.",
+    details: { command },
+  })
+}
+
+/** The command, behind the settings in front of it. */
+function nameOf(args: readonly string[]): string {
+  return args.find((arg, i) => !arg.startsWith("-") && args[i - 1] !== "-c") ?? ""
+}
+
 function failed(args: readonly string[], exit: number | string, stderr: string): KeepupError {
   const full = /No space left on device|Disk quota exceeded/.test(stderr)
-  return new KeepupError(full ? "UNAVAILABLE" : "INTERNAL", `git ${args[0]} ended with ${exit}: ${stderr.trim()}`, {
+  const command = nameOf(args)
+  return new KeepupError(full ? "UNAVAILABLE" : "INTERNAL", `git ${command} ended with ${exit}: ${stderr.trim()}`, {
     hint: full ? "Free some disk space and try again." : "Run the check of the snapshot store.",
-    details: { command: args[0], exit },
+    details: { command, exit },
   })
 }

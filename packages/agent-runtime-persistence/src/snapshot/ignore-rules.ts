@@ -103,6 +103,7 @@ async function askGit(git: Git, scope: Scope, paths: readonly BytePath[], signal
     input: Buffer.from(input, "latin1"),
     workTree: scope.root,
     accept: [1],
+    limit: "long",
     ...(signal === undefined ? {} : { signal }),
   })
   const skip = joinPath(scope.prefix, "x").length + 1 // what git echoes starts with "./" and the prefix
@@ -127,6 +128,7 @@ async function findScope(options: IgnoreOptions): Promise<Scope> {
     input: Buffer.from(`./${repository.prefix}\0`, "latin1"),
     workTree: repository.root,
     accept: [1],
+    limit: "short",
   })
   return exitCode === 0 ? { root: workspace, prefix: "" } : { root: repository.root, prefix: repository.prefix }
 }

@@ -23,6 +23,7 @@ export async function openStoreSession(options: OpenSnapshotStoreOptions): Promi
     environment: options.environment,
     gitDirectory: store,
     ...(options.git === undefined ? {} : { program: options.git }),
+    ...(options.gitTimeLimitMs === undefined ? {} : { timeLimitMs: options.gitTimeLimitMs }),
   })
   const repository = findUserRepository(shadow.workspace)
   const userConfig = await readUserConfig({

@@ -39,6 +39,8 @@ export interface OpenSnapshotStoreOptions extends ShadowLocation {
   readonly clock: Clock
   /** The git program; found through `PATH` by default. */
   readonly git?: string
+  /** How long git may take for what it can answer at once; default 30 s. */
+  readonly gitTimeLimitMs?: number
   readonly capture?: {
     /** Ignored files to capture all the same, as .gitignore patterns. */
     readonly include?: readonly string[]

@@ -51,6 +51,7 @@ export async function readUserConfig(options: ReadUserConfigOptions): Promise<Re
     ...(repository === undefined ? {} : { gitDirectory: repository.gitDirectory }),
     ...(homeDirectory === undefined ? {} : { userHome: homeDirectory }),
     accept: [1, 128, 129],
+    limit: "short",
   })
   if (exitCode !== 0) return new Map()
   const { settings, origins, isFixed } = parseList(stdout, homeDirectory)
