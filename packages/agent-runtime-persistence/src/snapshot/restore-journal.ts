@@ -39,6 +39,15 @@ export async function placeJournal(store: string, id: string): Promise<void> {
   await syncAll([folder])
 }
 
+/** For what a restore could not take away: whoever sweeps goes by the note. Does not throw. */
+export function noteLeftover(store: string, id: string): void {
+  try {
+    overwriteCache(join(store, "restores", `${id}${pending}`), Buffer.from("{}\n"))
+  } catch {
+    // What is left is no part of any snapshot, and the doctor finds it by its name.
+  }
+}
+
 export function abandonJournal(store: string, id: string): void {
   removeFile(join(store, "restores", `${id}${pending}`))
 }

@@ -23,7 +23,7 @@ import { type FileStat, permissionsOf } from "./file-stat.js"
 import { objectId } from "./git-objects.js"
 import type { HeldFiles } from "./held-files.js"
 import { permissionsOfNew } from "./private-files.js"
-import { abandonJournal, listPrepared, stagingName } from "./restore-journal.js"
+import { abandonJournal, listPrepared, noteLeftover, stagingName } from "./restore-journal.js"
 import type { RestoreWork } from "./restore-plan.js"
 import type { KnownFile } from "./scan-state.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
@@ -38,7 +38,7 @@ export interface StagedRestore {
   readonly seen: Seen
   /** In the workspace; no snapshot ever holds it. */
   readonly folder: BytePath
-  /** Removes what is left of it. */
+  /** Removes what is left of it, or leaves a note for who sweeps. Does not throw. */
   discard(held?: HeldFiles): void
 }
 
@@ -76,7 +76,11 @@ export async function stageRestore(
   const discard = (held?: HeldFiles) => {
     if (!isNeeded) return
     held?.hold(files.resolve(folder))
-    removeStaging(environment, id)
+    try {
+      removeStaging(environment, id)
+    } catch {
+      noteLeftover(environment.store, id) // the files are what counts, and why they are not there
+    }
   }
   if (isNeeded) {
     removeStaging(environment, id) // of the same restore, broken off

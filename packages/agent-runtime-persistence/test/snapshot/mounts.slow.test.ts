@@ -110,3 +110,23 @@ it("leaves the note of what could not be taken away, so that it is swept later",
   expect(existsSync(staging)).toBe(false)
   expect(work.read("a.txt")).toBe("2")
 })
+
+it("restores also when what it staged can't be taken away, and sweeps it later", async () => {
+  work.write("a.txt", "1")
+  const id = "01900000-0000-7000-8000-000000000001"
+  const staging = join(work.root, `.keepup-restore-${id}`)
+  const onStep = (step: string) => {
+    if (step === "restore:verify") execFileSync("mount", ["-t", "tmpfs", "tmpfs", staging])
+  }
+  const store = await work.open({ onStep })
+  const { commit } = await store.capture({ message: "1", checkpointId: "c1" })
+  work.write("a.txt", "2")
+  const outcome = await store.restore(commit, { id })
+  expect(outcome.failed).toEqual([])
+  expect(work.read("a.txt")).toBe("1")
+  expect(store.listUnfinishedRestores()).toEqual([])
+  execFileSync("umount", ["-l", staging])
+  expect(existsSync(staging)).toBe(true)
+  await store.sweepRestores()
+  expect(existsSync(staging)).toBe(false)
+})
