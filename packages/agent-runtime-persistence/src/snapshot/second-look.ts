@@ -132,7 +132,17 @@ function isDone(state: Int32Array<SharedArrayBuffer>, at: number): boolean {
 function readLooks(values: Float64Array, at: number, found: (Look | undefined)[]): void {
   const end = Math.min((at + 1) * few, found.length)
   for (let i = at * few; i < end; i++) {
-    const [ctimeMs = 0, mtimeMs = 0, ino = 0, mode = 0, uid = 0, gid = 0, size = 0] = values.subarray(i * fields)
-    if (mode !== 0) found[i] = { ctimeMs, mtimeMs, ino, mode, uid, gid, size }
+    const field = (number: number) => values[i * fields + number] as number
+    const mode = field(3)
+    if (mode === 0) continue
+    found[i] = {
+      ctimeMs: field(0),
+      mtimeMs: field(1),
+      ino: field(2),
+      mode,
+      uid: field(4),
+      gid: field(5),
+      size: field(6),
+    }
   }
 }
