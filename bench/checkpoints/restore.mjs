@@ -5,9 +5,8 @@
  */
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { flush } from "../harness/disk.mjs"
+import { flush, spread } from "../harness/disk.mjs"
 import { hire } from "../harness/member.mjs"
-import { waitForDisk } from "../harness/quiet.mjs"
 import { progress, table } from "../harness/report.mjs"
 import { interleave } from "../harness/rounds.mjs"
 import { summarise } from "../harness/stats.mjs"
@@ -18,14 +17,14 @@ import { loadKeepup } from "./keepup.mjs"
 /** k files of a workspace of so many. Everybody comes first, second and so on equally often: a disk is slower after others. */
 const sizes = [
   { k: 10, fileCount: 1_000, rounds: 40, warmup: 20 },
-  { k: 5_000, fileCount: 6_000, rounds: 4, warmup: 1 },
+  { k: 5_000, fileCount: 6_000, rounds: 8, warmup: 0, isMany: true },
 ]
-/** So many files are replaced in a turn that the disk needs a while to be at peace again. */
-const many = 1_000
 const quickSizes = [
   { k: 10, fileCount: 1_000, rounds: 8, warmup: 20 },
-  { k: 1_000, fileCount: 1_200, rounds: 2, warmup: 1 },
+  { k: 1_000, fileCount: 1_200, rounds: 2, warmup: 0, isMany: true },
 ]
+/** What everybody warms up with who starts anew for each round. */
+const small = { k: 10, turns: 10 }
 const checkout = "git checkout, no fsync"
 const stash = "git stash, no fsync"
 const captured = "keepup, changes captured before"
@@ -42,32 +41,36 @@ export async function restore(context) {
   return result
 }
 
-async function measure(context, { k, fileCount, rounds, warmup }) {
-  const folder = context.scratch.folder(`checkpoints-restore-${k}`)
-  const members = {
-    [checkout]: await startGit(join(folder, "git"), fileCount, "gitCheckout"),
-    [stash]: await startGit(join(folder, "stash"), fileCount, "gitStash"),
-    [captured]: await startKeepup(join(folder, "captured"), fileCount, true),
-    [fresh]: await startKeepup(join(folder, "fresh"), fileCount, false),
-  }
-  const roots = Object.values(members).map(({ root }) => root)
+async function measure(context, { k, fileCount, rounds, warmup, isMany = false }) {
+  const folder = spread(context.scratch.folder(`checkpoints-restore-${k}`))
+  let members = {}
   const safety = Object.fromEntries([captured, fresh].map((name) => [name, []]))
-  const contestants = Object.entries(members).map(([name, member]) => [name, () => member.goBack()])
+  const contestants = [checkout, stash, captured, fresh].map((name) => [name, () => members[name].goBack()])
+  const change = async (name, count) => {
+    await members[name].change(count)
+    // Nobody goes back within the moment in which a file may change again without its times telling.
+    await new Promise((next) => setTimeout(next, 60))
+    flush(folder)
+  }
   const { rows, samples, load } = await interleave(Object.fromEntries(contestants), {
     rounds,
     warmup,
     warmupMs: 250,
     took: (name) => members[name].took(),
+    /** After thousands of files were replaced a disk is slow for minutes: the next round is elsewhere on it. */
     async beforeRound(round) {
-      if (round % 10 === 0) await waitForDisk(...roots)
+      if (!isMany && round > -warmup) return
+      for (const { close } of Object.values(members)) await close()
+      members = await startAll(spread(join(folder, `${round}`)), fileCount)
+      for (const name of isMany ? Object.keys(members) : []) {
+        for (let turn = 0; turn < small.turns; turn++) {
+          await change(name, small.k)
+          await members[name].goBack()
+          members[name].compare()
+        }
+      }
     },
-    async before(name) {
-      await members[name].change(k)
-      // Nobody goes back within the moment in which a file may change again without its times telling.
-      await new Promise((next) => setTimeout(next, 60))
-      if (k >= many) await waitForDisk(members[name].root)
-      flush(folder)
-    },
+    before: (name) => change(name, k),
     after(name, round, safetyMs) {
       members[name].compare()
       if (round >= 0) safety[name]?.push(safetyMs)
@@ -81,9 +84,18 @@ async function measure(context, { k, fileCount, rounds, warmup }) {
   return { fileCount, load, rows }
 }
 
+async function startAll(folder, fileCount) {
+  return {
+    [checkout]: await startGit(join(folder, "git"), fileCount, "gitCheckout"),
+    [stash]: await startGit(join(folder, "stash"), fileCount, "gitStash"),
+    [captured]: await startKeepup(join(folder, "captured"), fileCount, true),
+    [fresh]: await startKeepup(join(folder, "fresh"), fileCount, false),
+  }
+}
+
 /** A tree, and how it is changed and compared; everybody gets the same. */
 async function prepare(folder, fileCount) {
-  const root = join(folder, "workspace")
+  const root = join(spread(folder), "workspace")
   mkdirSync(root, { recursive: true })
   const files = generateTree(root, fileCount)
   await makeRepository(root)

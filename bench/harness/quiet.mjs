@@ -31,12 +31,12 @@ export async function waitForQuiet() {
 const peaceful = 10
 
 /**
- * Waits until files are made in these folders at the disk's usual pace, for five minutes at most. After many were deleted,
+ * Waits until files are made in these folders at the disk's usual pace, for two minutes at most. After many were deleted,
  * ext4 without a journal looks at every inode that became free in the last minute before it takes another one, and whoever
  * comes next would pay for it.
  */
 export async function waitForDisk(...folders) {
-  const end = performance.now() + 300_000
+  const end = performance.now() + 120_000
   for (const folder of folders) while (performance.now() < end && makeFiles(folder) > peaceful) await wait(2_000)
 }
 
