@@ -67,6 +67,19 @@ it("names what was edited, touched, made executable, replaced, removed or hidden
   expect(ours()).not.toContain("d0/f12.txt")
 })
 
+it("takes no folder for real that is below a link, though it looks like one", () => {
+  work.write("deep/inner/file.txt", "content")
+  fill()
+  const files = createWorkspaceFiles(work.root, 1 << 20)
+  expect(findStale(files, indexFile, 60, new Map())).toEqual([])
+  expect(files.lookAtFolder("deep/inner")).toMatchObject({ ino: lstatSync(at("deep/inner")).ino })
+  renameSync(at("deep"), at("elsewhere"))
+  symlinkSync("elsewhere", at("deep"))
+  files.refresh()
+  expect(findStale(files, indexFile, 60, new Map())).toEqual(["deep/inner/file.txt"])
+  expect([files.isRealFolder("deep"), files.isRealFolder("deep/inner")]).toEqual([false, false])
+})
+
 it("looks at every file each time, and reads an index anew when it is another", () => {
   fill()
   const files = createWorkspaceFiles(work.root, 1 << 20)

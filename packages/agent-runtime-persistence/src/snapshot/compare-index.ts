@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, statSync } from "node:fs"
 import { isKeepupError } from "@ku0/agent-runtime-core"
-import { type BytePath, parentOf } from "./byte-path.js"
+import { type BytePath, foldersAbove, parentOf } from "./byte-path.js"
 import { idAt, visitIndex } from "./git-index.js"
 import { isPrivateIn, isPrivateMode, notePrivate } from "./private-files.js"
 import { createSecondLook, type Look } from "./second-look.js"
@@ -24,6 +24,10 @@ export function findStale(
   const read = readIndex(files, indexFile, mostFiles)
   if (read === undefined) return undefined
   const looks = secondLook.lookAtAll(read.places)
+  for (const [i, folder] of read.folders.entries()) {
+    const look = looks[read.index.length + i]
+    if (look !== undefined && isKind(look, constants.S_IFDIR)) files.noteFolder(folder, look)
+  }
   const stale: BytePath[] = []
   let folder: BytePath | undefined
   let isReal = false
@@ -69,7 +73,9 @@ interface IndexedFile {
 interface ReadIndex {
   readonly version: string
   readonly index: readonly IndexedFile[]
-  /** Where its files are on disk. */
+  /** Those its files are in, and all above them, which come first. */
+  readonly folders: readonly BytePath[]
+  /** Where its files are on disk, and behind them the folders: whether those are real is looked at last. */
   readonly places: readonly (string | Buffer)[]
 }
 
@@ -84,13 +90,24 @@ function readIndex(files: WorkspaceFiles, indexFile: string, mostFiles: number):
     if (last?.version === version) return last
     const index = parseSmallIndex(indexFile, mostFiles)
     if (index === undefined) return undefined
-    const read = { version, index, places: index.map(({ path }) => files.resolve(path)) }
+    const folders = listFolders(index)
+    const places = [...index.map(({ path }) => path), ...folders].map((path) => files.resolve(path))
+    const read = { version, index, folders, places }
     lastRead.set(files, read)
     return read
   } catch (error) {
     if (isKeepupError(error) || (error as NodeJS.ErrnoException).code !== undefined) return undefined
     throw error
   }
+}
+
+function listFolders(index: readonly IndexedFile[]): BytePath[] {
+  const folders = new Set<BytePath>()
+  for (const { path, folder } of index) {
+    if (folders.has(folder)) continue
+    for (const above of foldersAbove(path)) folders.add(above)
+  }
+  return [...folders]
 }
 
 function parseSmallIndex(indexFile: string, mostFiles: number): IndexedFile[] | undefined {

@@ -2,8 +2,8 @@
  * Folders as they were when we last read their names. A folder whose times have not changed has the same names in it,
  * so only changed folders are read again. Also the only place that knows which folders are empty: git does not.
  */
-import type { Stats } from "node:fs"
 import type { BytePath } from "./byte-path.js"
+import type { FolderLook } from "./workspace-files.js"
 
 export interface KnownDirectory {
   readonly inode: number
@@ -55,7 +55,7 @@ export function createDirectoryTable(entries = new Map<BytePath, KnownDirectory>
 }
 
 export function describeDirectory(
-  stat: Stats,
+  stat: FolderLook,
   readAt: number,
   isEmpty: boolean,
   onlyIncluded: boolean,
@@ -75,7 +75,7 @@ export function describeDirectory(
 }
 
 /** Whether the names in the folder are surely those we read. */
-export function isUnchanged(known: KnownDirectory, stat: Stats): boolean {
+export function isUnchanged(known: KnownDirectory, stat: FolderLook): boolean {
   return (
     known.readAt !== 0 && known.modified === stat.mtimeMs && known.changed === stat.ctimeMs && known.inode === stat.ino
   )

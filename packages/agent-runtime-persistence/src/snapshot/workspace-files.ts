@@ -12,7 +12,7 @@ import {
   type Stats,
 } from "node:fs"
 import type { SkipReason } from "@ku0/agent-runtime-core"
-import { type BytePath, joinPath, toBytePath, toSystemPath } from "./byte-path.js"
+import { type BytePath, joinPath, parentOf, toBytePath, toSystemPath } from "./byte-path.js"
 import { encodeStat, type FileStat } from "./file-stat.js"
 
 export type Found =
@@ -30,6 +30,9 @@ export type Content =
   | { readonly kind: "content"; readonly data: Buffer; readonly mode: string; readonly stat: FileStat }
   | { readonly kind: "absent" }
   | { readonly kind: "skipped"; readonly reason: SkipReason }
+
+/** What tells whether a folder is still the one it was. */
+export type FolderLook = Pick<Stats, "ino" | "mtimeMs" | "ctimeMs">
 
 export interface NamedEntry {
   readonly name: BytePath
@@ -51,7 +54,9 @@ export interface WorkspaceFiles {
   /** Whether a folder is there and no link, nor below one. */
   isRealFolder(folder: BytePath): boolean
   /** As `lookAtFolder`, but as it was found when it was asked whether it is real, if it was. */
-  lookAtFolder(folder: BytePath): Stats | Error | undefined
+  lookAtFolder(folder: BytePath): FolderLook | Error | undefined
+  /** A folder was looked at just now and is one, by whatever path leads there. Those above it come first. */
+  noteFolder(folder: BytePath, look: FolderLook): void
   /** Forgets which folders were found to be real. Call at the start of each look at the workspace. */
   refresh(): void
 }
@@ -61,7 +66,7 @@ const attempts = 4
 export function createWorkspaceFiles(root: string, maxFileSize: number): WorkspaceFiles {
   const bytesRoot = toBytePath(root)
   const small = Buffer.allocUnsafeSlow(128 << 10)
-  const realFolders = new Map<BytePath, Stats | boolean | Error>([["", true]])
+  const realFolders = new Map<BytePath, FolderLook | boolean | Error>([["", true]])
   let last: { readonly path: BytePath; readonly resolved: string | Buffer } = {
     path: "",
     resolved: toSystemPath(bytesRoot),
@@ -74,7 +79,7 @@ export function createWorkspaceFiles(root: string, maxFileSize: number): Workspa
   }
 
   /** The folder there, or true; false when it is none or below a link, or why that can't be told. */
-  function checkFolder(path: BytePath): Stats | boolean | Error {
+  function checkFolder(path: BytePath): FolderLook | boolean | Error {
     const known = realFolders.get(path)
     if (known !== undefined) return known
     const slash = path.lastIndexOf("/")
@@ -179,6 +184,10 @@ export function createWorkspaceFiles(root: string, maxFileSize: number): Workspa
       const known = realFolders.get(folder)
       return typeof known === "object" ? known : lookAtFolder(resolve(folder))
     },
+    noteFolder(folder, look) {
+      const above = realFolders.get(parentOf(folder))
+      if (above !== undefined && isReal(above)) realFolders.set(folder, look)
+    },
     refresh() {
       realFolders.clear()
       realFolders.set("", true)
@@ -186,7 +195,7 @@ export function createWorkspaceFiles(root: string, maxFileSize: number): Workspa
   }
 }
 
-function isReal(folder: Stats | boolean | Error): boolean {
+function isReal(folder: FolderLook | boolean | Error): boolean {
   return folder !== false && !(folder instanceof Error)
 }
 
