@@ -33,12 +33,19 @@ export function startBatchProcess(git: Git): BatchProcess {
   let buffered = 0
   let wanted = 1
   let hasEnded = false
+  let questions = ""
   let stopWaiting: (() => void) | undefined
 
   /** Nobody waits for ever for the next bytes. */
   function watch(): void {
     stopWaiting?.()
     stopWaiting = waiting.length === 0 ? undefined : waitAtMost(git.timeLimitMs, giveUp)
+  }
+
+  /** What is asked in one go is sent in one go: thousands of small writes take longer than their answers. */
+  function send(): void {
+    if (questions !== "") child.stdin?.write(questions)
+    questions = ""
   }
 
   function giveUp(): void {
@@ -95,10 +102,12 @@ export function startBatchProcess(git: Git): BatchProcess {
       return new Promise((resolve, reject) => {
         waiting.push({ wantsContent, resolve, reject })
         if (stopWaiting === undefined) watch()
-        child.stdin?.write(`${wantsContent ? "contents" : "info"} ${id}\n`)
+        if (questions === "") queueMicrotask(send)
+        questions += `${wantsContent ? "contents" : "info"} ${id}\n`
       })
     },
     end() {
+      send()
       child.stdin?.end()
     },
     kill() {
