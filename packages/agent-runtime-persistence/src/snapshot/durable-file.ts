@@ -2,6 +2,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fsync,
   fsyncSync,
   ftruncateSync,
@@ -99,6 +100,7 @@ export function removeFile(path: string | Buffer): void {
 
 /** Makes a folder and the folders above it, durable from the first new one on. */
 export function makeFolder(path: string, mode?: number): void {
+  if (existsSync(path)) return
   const first = mkdirSync(path, { recursive: true, ...(mode === undefined ? {} : { mode }) })
   if (first !== undefined) syncFolder(dirname(first))
 }

@@ -48,10 +48,10 @@ export async function applyStaged(
   const { work, writes, deletes, seen, folder } = staged
   const failed: { path: string; reason: string }[] = []
   try {
-    await noted
     step("restore:recheck")
     files.refresh()
     for (const { path, before } of [...writes, ...deletes]) refuseChanged(environment, path, before, seen)
+    await noted
     signal?.throwIfAborted()
     step("restore:delete")
     onTouch?.()
@@ -122,16 +122,18 @@ function refuseChanged(
 /**
  * The same right before a name changes: among thousands of files, someone may have saved one since all of them were
  * checked. Times alone may differ: files that share their content on disk change each other's.
+ * @returns whether there is a folder
  */
-function refuseSwapped(environment: SnapshotEnvironment, path: BytePath, seen: Seen): void {
+function refuseSwapped(environment: SnapshotEnvironment, path: BytePath, seen: Seen): boolean {
   const stat = lstatSync(environment.files.resolve(path), { bigint: true, throwIfNoEntry: false })
-  if (stat === undefined || stat.isDirectory()) return
+  if (stat === undefined || stat.isDirectory()) return stat !== undefined
   const known = seen.get(path)
   const current = encodeStat(stat)
-  if (known?.stat === current) return
+  if (known?.stat === current) return false
   if (known === undefined || hasOtherPermissions(known, current)) throw changed(path)
   const now = describeFile(environment, path)
   if (!isSameEntry(now, known)) throw changed(path)
+  return false
 }
 
 /** The new file was given those the old one had when it was first looked at. */
@@ -182,12 +184,12 @@ async function place(
   const { files } = environment
   if (!makeFolders(environment, parentOf(to), touched)) return "blocked"
   const target = files.resolve(to)
-  if (lookAtDisk(target)?.isDirectory()) {
+  const lookAgain = () => refuseSwapped(environment, to, seen)
+  if (lookAgain()) {
     if (readdirSync(target).length > 0) return "blocked"
     rmdirSync(target)
+    lookAgain()
   }
-  const lookAgain = () => refuseSwapped(environment, to, seen)
-  lookAgain()
   try {
     moveHeld(held, files.resolve(from), target)
   } catch (error) {
