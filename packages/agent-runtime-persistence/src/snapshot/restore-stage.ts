@@ -148,6 +148,8 @@ export function changed(path: BytePath): KeepupError {
 
 /** From so many files on it is worth asking for the whole disk. */
 const manyFiles = 64
+/** The disk begins to write each time so many more are there, while the rest is still being made. */
+const partOfMany = 1_000
 
 async function stageAll(
   environment: SnapshotEnvironment,
@@ -159,8 +161,10 @@ async function stageAll(
   const places: (string | Buffer)[] = []
   const isMany = writes.length >= manyFiles
   let staged = 0
+  const stop = new AbortController()
   await inPool(writes, async ({ entry, path, isPrivate }, i) => {
     signal?.throwIfAborted()
+    if (i > 0 && i % partOfMany === 0) void environment.syncDisk(environment.files.root, stop.signal)
     environment.onProgress?.(staged++, writes.length, "Writing files")
     const data = await environment.reader.get(entry.id, "blob")
     const place = environment.files.resolve(`${folder}/${i}`)
@@ -171,7 +175,7 @@ async function stageAll(
     const permissions = [keptPermissions(seen.get(path), entry), permissionsOfNew(entry.mode, isPrivate)] as const
     await stageFile(place, data, permissions, !isMany)
     if (isMany) places.push(place)
-  })
+  }).finally(() => stop.abort())
   if (isMany) await makeAllDurable(environment, places)
 }
 
