@@ -82,7 +82,7 @@ export interface Captured {
 }
 
 /** Of what changed since the last snapshot, so much is compressed later. */
-export const mostPlain = 16 << 20
+export const mostPlain = 32 << 20
 /** Overlay entries from which on the index is rewritten. */
 const foldAt = 256
 
