@@ -48,16 +48,17 @@ export async function applyStaged(
   const { work, writes, deletes, seen, folder } = staged
   const failed: { path: string; reason: string }[] = []
   try {
+    await noted // not looked at before: whatever is saved while the disk turns must be seen before anything is touched
     step("restore:recheck")
     files.refresh()
     for (const { path, before } of [...writes, ...deletes]) refuseChanged(environment, path, before, seen)
-    await noted
     signal?.throwIfAborted()
     step("restore:delete")
     onTouch?.()
     const touched = new Set<BytePath>()
     await inPool(deletes, async ({ path }) => {
       await held.makeRoom() // nothing comes between the look at a file and what is done to it
+      if (!areFolders(environment, foldersAbove(path))) throw changed(path)
       refuseSwapped(environment, path, seen)
       remove(environment, path, touched, held)
     })
@@ -129,7 +130,7 @@ function refuseSwapped(environment: SnapshotEnvironment, path: BytePath, seen: S
   if (stat === undefined || stat.isDirectory()) return stat !== undefined
   const known = seen.get(path)
   const current = encodeStat(stat)
-  if (known?.stat === current) return false
+  if (known?.stat === current && isSettled(known.stat, known.seenAt)) return false
   if (known === undefined || hasOtherPermissions(known, current)) throw changed(path)
   const now = describeFile(environment, path)
   if (!isSameEntry(now, known)) throw changed(path)
@@ -139,6 +140,11 @@ function refuseSwapped(environment: SnapshotEnvironment, path: BytePath, seen: S
 /** The new file was given those the old one had when it was first looked at. */
 function hasOtherPermissions(known: { readonly stat: FileStat } | undefined, now: FileStat): boolean {
   return permissionsOf(now) !== (known && permissionsOf(known.stat))
+}
+
+/** As of now: a folder may have become a link since all were checked, and what is behind it is not ours. */
+function areFolders({ files }: SnapshotEnvironment, folders: readonly BytePath[]): boolean {
+  return folders.every((folder) => lookAtDisk(files.resolve(folder))?.isDirectory())
 }
 
 function remove({ files }: SnapshotEnvironment, path: BytePath, touched: Set<BytePath>, held: HeldFiles): void {
