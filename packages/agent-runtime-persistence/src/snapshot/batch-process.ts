@@ -1,7 +1,7 @@
 /** One `git cat-file` that answers questions in the order they are asked. Needs git 2.36. */
 import { KeepupError } from "@ku0/agent-runtime-core"
 import type { ObjectType } from "./git-objects.js"
-import { type Git, tooSlow, waitAtMost } from "./git-process.js"
+import { abandon, type Git, tooSlow, waitAtMost } from "./git-process.js"
 
 export interface Answer {
   readonly type: ObjectType
@@ -49,7 +49,7 @@ export function startBatchProcess(git: Git): BatchProcess {
   }
 
   function giveUp(): void {
-    child.kill("SIGKILL")
+    abandon(child)
     fail(tooSlow("cat-file", git.timeLimitMs))
   }
 
@@ -91,13 +91,14 @@ export function startBatchProcess(git: Git): BatchProcess {
   child.stderr?.resume()
   child.stdin?.on("error", () => {}) // the end of the process says what there is to say
   child.on("error", (cause) => fail(new KeepupError("UNAVAILABLE", "git could not be started.", { cause })))
-  child.on("close", () => fail(new KeepupError("UNAVAILABLE", "git cat-file ended unexpectedly.")))
+  child.on("close", () => fail(endedUnexpectedly()))
 
   return {
     get hasEnded() {
       return hasEnded
     },
     ask(id, wantsContent) {
+      if (hasEnded) return Promise.reject(endedUnexpectedly())
       hold(true)
       return new Promise((resolve, reject) => {
         waiting.push({ wantsContent, resolve, reject })
@@ -115,6 +116,10 @@ export function startBatchProcess(git: Git): BatchProcess {
       fail(new KeepupError("CANCELLED", "The snapshot store was closed."))
     },
   }
+}
+
+function endedUnexpectedly(): KeepupError {
+  return new KeepupError("UNAVAILABLE", "git cat-file ended unexpectedly.")
 }
 
 /** The first answer in the bytes, or how many bytes there must be before it is worth looking again. */

@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { KeepupError } from "@ku0/agent-runtime-core"
+import { monotonicNow } from "../store/monotonic-time.js"
 
 export interface GitOptions {
   /** The git program; found through `PATH` of the environment by default. */
@@ -23,7 +24,7 @@ export interface RunGitOptions {
   /** Exit codes that are an answer and not a failure. 0 always is. */
   readonly accept?: readonly number[]
   readonly signal?: AbortSignal
-  /** Git is killed when it takes longer: `short` for what it can answer at once, `long` for ten times that. */
+  /** Git is killed when it says nothing for longer: `short` for what it can answer at once, `long` for ten times that. */
   readonly limit?: "short" | "long"
   /** Read the user's and the system's settings too. Only ever for `git config`. */
   readonly userHome?: string
@@ -89,16 +90,25 @@ export function createGit(options: GitOptions): Git {
       const child = start(args, runOptions, runOptions.input === undefined ? "ignore" : "pipe")
       const stdout: Buffer[] = []
       let stderr = ""
-      child.stdout?.on("data", (chunk: Buffer) => stdout.push(chunk))
+      child.stdout?.on("data", (chunk: Buffer) => {
+        stdout.push(chunk)
+        wait()
+      })
       child.stderr?.on("data", (chunk: Buffer) => {
         if (stderr.length < 10_000) stderr += chunk.toString("utf8")
       })
       const limitMs = timeLimitMs * (runOptions.limit === "long" ? 10 : 1)
       const giveUp = () => {
-        child.kill("SIGKILL")
-        reject(tooSlow(nameOf(args), limitMs)) // what git started may hold its pipes open; nobody waits for that
+        abandon(child)
+        reject(tooSlow(nameOf(args), limitMs))
       }
-      const stopWaiting = runOptions.limit === undefined ? () => {} : waitAtMost(limitMs, giveUp)
+      let stopWaiting = () => {}
+      /** As long as it says something it is at work. */
+      function wait(): void {
+        stopWaiting()
+        if (runOptions.limit !== undefined) stopWaiting = waitAtMost(limitMs, giveUp)
+      }
+      wait()
       child.on("error", (cause) => {
         stopWaiting()
         reject(explainStart(cause, runOptions.signal))
@@ -127,7 +137,14 @@ function killOnAbort(child: ChildProcess, signal: AbortSignal): void {
   }
   if (signal.aborted) process.nextTick(kill)
   else signal.addEventListener("abort", kill)
-  child.once("exit", () => signal.removeEventListener("abort", kill))
+  child.once("close", () => signal.removeEventListener("abort", kill))
+}
+
+/** What git started may hold its pipes open, or nothing can end it: neither this program nor its end waits for that. */
+export function abandon(child: ChildProcess): void {
+  child.kill("SIGKILL")
+  for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe?.destroy()
+  child.unref()
 }
 
 /** The caller's environment without anything that steers git. */
@@ -162,14 +179,27 @@ function cancelled(): KeepupError {
 }
 
 /**
- * In two halves: where this program itself had no time to listen, what git said meanwhile is heard between them.
+ * In two halves. One in which this program itself stood still, because it was busy or stopped, is waited for once more,
+ * and what git said until then is heard before anyone gives up.
  * @returns what ends the waiting
  */
 export function waitAtMost(limitMs: number, giveUp: () => void): () => void {
-  let timer = setTimeout(() => {
-    timer = setTimeout(giveUp, limitMs / 2)
-  }, limitMs / 2)
-  return () => clearTimeout(timer)
+  const halfMs = limitMs / 2
+  let timer: NodeJS.Timeout
+  let last: NodeJS.Immediate | undefined
+  function wait(halves: number): void {
+    const due = monotonicNow() + halfMs
+    timer = setTimeout(() => {
+      if (monotonicNow() - due > halfMs / 2) wait(halves)
+      else if (halves > 1) wait(halves - 1)
+      else last = setImmediate(giveUp)
+    }, halfMs)
+  }
+  wait(2)
+  return () => {
+    clearTimeout(timer)
+    clearImmediate(last)
+  }
 }
 
 export function tooSlow(command: string, limitMs: number): KeepupError {

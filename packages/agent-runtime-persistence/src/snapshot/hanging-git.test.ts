@@ -2,8 +2,11 @@
 import { execFileSync } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { setTimeout as wait } from "node:timers/promises"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
+import { startBatchProcess } from "./batch-process.js"
+import { createGit, waitAtMost } from "./git-process.js"
 
 let work: WorkspaceFixture
 beforeEach(() => {
@@ -62,3 +65,34 @@ it.each(["check-ignore", "cat-file"])(
     expect(work.picture()).toEqual(before)
   },
 )
+
+it("keeps no program alive that gave it up, though what git started holds its pipes open", async () => {
+  const program = join(work.folder, "slow-git")
+  writeFileSync(program, "#!/bin/sh\nsleep 30\n", { mode: 0o755 })
+  const git = createGit({ program, environment: process.env, gitDirectory: work.folder, timeLimitMs: 100 })
+  const listHandles = () =>
+    process
+      .getActiveResourcesInfo()
+      .filter((name) => /^(Pipe|Process)Wrap$/.test(name))
+      .sort()
+  const before = listHandles()
+  await expect(git.run(["config"], { limit: "short" })).rejects.toMatchObject(isTooSlow("config"))
+  const batch = startBatchProcess(git)
+  await expect(batch.ask("HEAD", true)).rejects.toMatchObject(isTooSlow("cat-file"))
+  await expect(batch.ask("HEAD", true)).rejects.toMatchObject({ code: "UNAVAILABLE" })
+  await wait(20)
+  expect(listHandles()).toEqual(before)
+})
+
+it("is not given up for time in which this program itself stood still", async () => {
+  let hasGivenUp = false
+  const stop = waitAtMost(200, () => {
+    hasGivenUp = true
+  })
+  await wait(120)
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400)
+  await wait(20)
+  expect(hasGivenUp).toBe(false)
+  while (!hasGivenUp) await wait(10)
+  stop()
+})

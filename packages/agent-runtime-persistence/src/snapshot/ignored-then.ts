@@ -48,6 +48,7 @@ async function askGit({ git, store, reader }: SnapshotEnvironment, tree: string,
       input: Buffer.from(paths.map((path) => `./${path}\0`).join(""), "latin1"),
       workTree,
       accept: [1],
+      limit: "long",
     })
     return new Set(
       stdout

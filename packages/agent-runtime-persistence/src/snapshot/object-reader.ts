@@ -151,6 +151,7 @@ export function createObjectReader(git: Git, packFolder: string): ObjectReader {
       if (ids.length < manyIds) return Promise.all(ids.map((id) => ask(id, false)))
       const { stdout } = await git.run(["cat-file", "--batch-check=%(objecttype) %(objectsize)", "--buffer"], {
         input: ids.map((id) => `${id}\n`).join(""),
+        limit: "long",
       })
       const lines = stdout.toString("latin1").split("\n").slice(0, ids.length)
       return lines.map((line) => {
@@ -162,7 +163,7 @@ export function createObjectReader(git: Git, packFolder: string): ObjectReader {
     async sizes(lists) {
       const args = [...smallWindows, "cat-file", "--batch-check=%(objectsize)", "--buffer"]
       const input = formatIds(lists)
-      const { stdout } = await git.run(args, { input })
+      const { stdout } = await git.run(args, { input, limit: "long" })
       return parseSizes(stdout, input.length / lineLength)
     },
     async tree(id) {

@@ -236,6 +236,7 @@ export async function listFiltered(seed: Seed, options: SeedOptions): Promise<Se
       gitDirectory: repository.gitDirectory,
       workTree: repository.root,
       systemAttributes: true,
+      limit: "long",
       input: Buffer.from(
         seed
           .readEntries()
