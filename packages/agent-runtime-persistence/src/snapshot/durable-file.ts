@@ -2,13 +2,13 @@
 import {
   closeSync,
   constants,
-  existsSync,
   fsync,
   fsyncSync,
   ftruncateSync,
   mkdirSync,
   openSync,
   renameSync,
+  statSync,
   unlinkSync,
   writeSync,
 } from "node:fs"
@@ -100,7 +100,7 @@ export function removeFile(path: string | Buffer): void {
 
 /** Makes a folder and the folders above it, durable from the first new one on. */
 export function makeFolder(path: string, mode?: number): void {
-  if (existsSync(path)) return
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return // a look takes less than trying to make it
   const first = mkdirSync(path, { recursive: true, ...(mode === undefined ? {} : { mode }) })
   if (first !== undefined) syncFolder(dirname(first))
 }

@@ -21,6 +21,8 @@ export function stagingName(id: string): string {
 }
 
 const pending = ".staged"
+/** For what a restore could not take away. */
+const leftover = ".left"
 
 /**
  * Writes the note of a restore whose content is being staged, on disk when it resolves. It is no journal yet; whoever
@@ -42,21 +44,21 @@ export async function placeJournal(store: string, id: string): Promise<void> {
 /** For what a restore could not take away: whoever sweeps goes by the note. Does not throw. */
 export function noteLeftover(store: string, id: string): void {
   try {
-    overwriteCache(join(store, "restores", `${id}${pending}`), Buffer.from("{}\n"))
+    overwriteCache(join(store, "restores", `${id}${leftover}`), Buffer.from("\n"))
   } catch {
     // What is left is no part of any snapshot, and the doctor finds it by its name.
   }
 }
 
 export function abandonJournal(store: string, id: string): void {
-  removeFile(join(store, "restores", `${id}${pending}`))
+  for (const kind of [pending, leftover]) removeFile(join(store, "restores", `${id}${kind}`))
 }
 
-/** The ids of restores that were prepared and have no journal. None where that can't be told: a restore will say why. */
+/** The ids of restores that may have left something, and have no journal. None where that can't be told: a restore will say why. */
 export function listPrepared(store: string): string[] {
   try {
-    const names = readdirSync(join(store, "restores")).filter((name) => name.endsWith(pending))
-    return names.map((name) => name.slice(0, -pending.length))
+    const ids = readdirSync(join(store, "restores")).map((name) => /^(.*)\.(?:staged|left)$/.exec(name)?.[1])
+    return [...new Set(ids.filter((id) => id !== undefined))]
   } catch {
     return []
   }
@@ -97,7 +99,8 @@ export function listJournals(store: string): RestoreJournal[] {
 
 function parseJournal(text: string): RestoreJournal | undefined {
   try {
-    return JSON.parse(text)
+    const journal = JSON.parse(text)
+    return typeof journal?.id === "string" && typeof journal.target === "string" ? journal : undefined
   } catch {
     return undefined
   }

@@ -83,8 +83,8 @@ export async function stageRestore(
     }
   }
   if (isNeeded) {
-    removeStaging(environment, id) // of the same restore, broken off
     try {
+      removeStaging(environment, id) // of the same restore, broken off
       step("restore:stage")
       mkdirSync(files.resolve(folder), 0o700)
       await stageAll(environment, writes, seen, folder, signal)
@@ -162,9 +162,17 @@ async function stageAll(
   const isMany = writes.length >= manyFiles
   let staged = 0
   const stop = new AbortController()
+  let isWriting = false
+  const beginToWrite = () => {
+    if (isWriting) return
+    isWriting = true
+    void environment.syncDisk(environment.files.root, stop.signal).finally(() => {
+      isWriting = false
+    })
+  }
   await inPool(writes, async ({ entry, path, isPrivate }, i) => {
     signal?.throwIfAborted()
-    if (i > 0 && i % partOfMany === 0) void environment.syncDisk(environment.files.root, stop.signal)
+    if (i > 0 && i % partOfMany === 0) beginToWrite()
     environment.onProgress?.(staged++, writes.length, "Writing files")
     const data = await environment.reader.get(entry.id, "blob")
     const place = environment.files.resolve(`${folder}/${i}`)

@@ -1,4 +1,5 @@
 /** A whole disk is said to be durable only where that is known. */
+import { getEventListeners } from "node:events"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
@@ -24,6 +25,12 @@ it("says no where the program fails, is not there, or the disk is none of those 
   expect(await createSyncDisk({ PATH: join(work.folder, "home") })(work.root, never)).toBe(false)
   expect(await createSyncDisk({ PATH: process.env.PATH })("/proc", never)).toBe(false)
   expect(await createSyncDisk({ PATH: process.env.PATH })(join(work.root, "nothing"), never)).toBe(false)
+})
+
+it("leaves nothing behind at the signal that could have stopped it", async () => {
+  const stop = new AbortController()
+  for (const script of ["exit 0", "exit 1"]) await createSyncDisk(makeSync(script))(work.root, stop.signal)
+  expect(getEventListeners(stop.signal, "abort")).toEqual([])
 })
 
 it("does not wait for a disk that takes for ever, once it is stopped", async () => {

@@ -22,12 +22,17 @@ export function createSyncDisk(environment: Readonly<Record<string, string | und
     const synced = new Promise<boolean>((resolve) => {
       const child = spawn("sync", ["-f", folder], { env: environment, stdio: "ignore" })
       child.unref()
-      child.on("error", () => resolve(false))
-      child.on("exit", (code) => resolve(code === 0))
-      stop.addEventListener("abort", () => {
+      const end = (isDone: boolean) => {
+        stop.removeEventListener("abort", kill)
+        resolve(isDone)
+      }
+      const kill = () => {
         child.kill("SIGKILL")
-        resolve(false) // it may go on until the disk is done
-      })
+        end(false) // it may go on until the disk is done
+      }
+      stop.addEventListener("abort", kill)
+      child.on("error", () => end(false))
+      child.on("exit", (code) => end(code === 0))
     })
     return await synced.catch(() => false) // some reasons why a program can't be started are thrown
   }

@@ -1,6 +1,6 @@
 /** A folder of the workspace that is a file system of its own, as in a container. Needs the right to mount one. */
 import { execFileSync } from "node:child_process"
-import { chmodSync, existsSync, readdirSync, rmSync } from "node:fs"
+import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { makeWorkspace, type WorkspaceFixture } from "./workspace-fixture.js"
@@ -129,4 +129,27 @@ it("restores also when what it staged can't be taken away, and sweeps it later",
   expect(existsSync(staging)).toBe(true)
   await store.sweepRestores()
   expect(existsSync(staging)).toBe(false)
+})
+
+it("sweeps what could not be taken away when it was stopped while it was put on record", async () => {
+  const names = Array.from({ length: 100 }, (_, i) => `many/${i}`)
+  for (const name of names) work.write(name, "1")
+  const id = "01900000-0000-7000-8000-000000000002"
+  const staging = join(work.root, `.keepup-restore-${id}`)
+  writeFileSync(join(work.folder, "sync"), "#!/bin/sh\nexec sleep 600\n", { mode: 0o755 })
+  const store = await work.open({ environment: { PATH: `${work.folder}:${process.env["PATH"]}` } })
+  const { commit } = await store.capture({ message: "1", checkpointId: "c1" })
+  for (const name of names) work.write(name, "2")
+  const stop = new AbortController()
+  const onPrepared = async () => {
+    execFileSync("mount", ["-t", "tmpfs", "tmpfs", staging])
+    stop.abort()
+  }
+  await expect(store.restore(commit, { id, onPrepared, signal: stop.signal })).rejects.toThrow()
+  execFileSync("umount", ["-l", staging])
+  expect(store.listUnfinishedRestores()).toEqual([])
+  expect(existsSync(staging)).toBe(true)
+  await store.sweepRestores()
+  expect(existsSync(staging)).toBe(false)
+  for (const name of names) expect(work.read(name)).toBe("2")
 })
