@@ -8,6 +8,7 @@ import { KeepupError, type Snapshot } from "@ku0/agent-runtime-core"
 import { monotonicNow } from "../store/monotonic-time.js"
 import { type BytePath, foldersAbove } from "./byte-path.js"
 import type { FolderFollower } from "./change-hints.js"
+import { beginLook } from "./compare-index.js"
 import { countChanges } from "./count-changes.js"
 import { syncAll } from "./durable-file.js"
 import { type Candidates, findChangesAt, findChangesExactly, type ScanContext } from "./find-changes.js"
@@ -94,6 +95,9 @@ export async function capture(
 ): Promise<Captured | null> {
   const { step, refs, reader, packFolder } = environment
   if (request.checkpointId !== undefined) checkpointRef(request.checkpointId)
+  // Not where folders are watched: that must begin before anything is looked at.
+  const isLookEarly = request.hints === undefined && request.follower === undefined
+  const begun = isLookEarly ? beginLook(environment.files) : undefined
   reader.refill()
   requireRoot(environment.files)
   const latest = refs.read(latestRef)
@@ -109,7 +113,7 @@ export async function capture(
   let durable: Promise<unknown> | undefined
   try {
     step("capture:scan")
-    const scanned = await scan(environment, state, rules, request, pack, overAt)
+    const scanned = await scan(environment, state, rules, { ...request, begun }, pack, overAt)
     const current = scanned.state
     const wasSeeded = current.seed !== undefined
     step("capture:hash")
@@ -223,7 +227,7 @@ async function scan(
   environment: SnapshotEnvironment,
   state: ScanState,
   rules: IgnoreRules,
-  request: CaptureRequest,
+  request: CaptureRequest & Pick<ScanContext, "begun">,
   pack: PackWriter,
   overAt: number,
 ): Promise<Scanned> {
@@ -232,7 +236,8 @@ async function scan(
   const stop = () => controller.abort()
   request.signal?.throwIfAborted()
   request.signal?.addEventListener("abort", stop, { once: true })
-  const context: ScanContext = { ...environment, state, rules, signal: controller.signal, follower: request.follower }
+  const { follower, begun } = request
+  const context: ScanContext = { ...environment, state, rules, signal: controller.signal, follower, begun }
   const left = overAt - monotonicNow()
   const timer = Number.isFinite(left) ? setTimeout(stop, Math.max(left, 0)) : undefined
   try {

@@ -5,7 +5,7 @@ import { isKeepupError } from "@ku0/agent-runtime-core"
 import { type BytePath, foldersAbove, parentOf } from "./byte-path.js"
 import { idAt, visitIndex } from "./git-index.js"
 import { isPrivateIn, isPrivateMode, notePrivate } from "./private-files.js"
-import { createSecondLook, type Look } from "./second-look.js"
+import { type BegunLook, createSecondLook, type Look } from "./second-look.js"
 import type { WorkspaceFiles } from "./workspace-files.js"
 
 const emptyBlob = Buffer.from("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391", "hex")
@@ -20,13 +20,15 @@ export function findStale(
   indexFile: string,
   mostFiles: number,
   marks: Map<BytePath, boolean>,
+  begun?: BegunLook,
 ): BytePath[] | undefined {
   const read = readIndex(files, indexFile, mostFiles)
   if (read === undefined) return undefined
-  const looks = secondLook.lookAtAll(read.places)
-  for (const [i, folder] of read.folders.entries()) {
-    const look = looks[read.index.length + i]
-    if (look !== undefined && isKind(look, constants.S_IFDIR)) files.noteFolder(folder, look)
+  const looks = secondLook.lookAtAll(read.places, begun)
+  let at = read.index.length
+  for (const { path, parent } of read.folders) {
+    const look = looks[at++]
+    if (look !== undefined && isKind(look, constants.S_IFDIR)) files.noteFolder(path, parent, look)
   }
   const stale: BytePath[] = []
   let folder: BytePath | undefined
@@ -48,6 +50,15 @@ export function findStale(
       notePrivate(marks, path, isPrivate)
   }
   return stale
+}
+
+/**
+ * Begins to look at the files of the index that was read last for a workspace, where a second thread can. Only for the
+ * look that follows at once: what changes until then goes unseen by it.
+ */
+export function beginLook(files: WorkspaceFiles): BegunLook | undefined {
+  const read = lastRead.get(files)
+  return read && secondLook.begin(read.places)
 }
 
 /** One thread for all workspaces of a program. */
@@ -74,7 +85,7 @@ interface ReadIndex {
   readonly version: string
   readonly index: readonly IndexedFile[]
   /** Those its files are in, and all above them, which come first. */
-  readonly folders: readonly BytePath[]
+  readonly folders: readonly { readonly path: BytePath; readonly parent: BytePath }[]
   /** Where its files are on disk, and behind them the folders: whether those are real is looked at last. */
   readonly places: readonly (string | Buffer)[]
 }
@@ -91,7 +102,7 @@ function readIndex(files: WorkspaceFiles, indexFile: string, mostFiles: number):
     const index = parseSmallIndex(indexFile, mostFiles)
     if (index === undefined) return undefined
     const folders = listFolders(index)
-    const places = [...index.map(({ path }) => path), ...folders].map((path) => files.resolve(path))
+    const places = [...index, ...folders].map(({ path }) => files.resolve(path))
     const read = { version, index, folders, places }
     lastRead.set(files, read)
     return read
@@ -101,13 +112,13 @@ function readIndex(files: WorkspaceFiles, indexFile: string, mostFiles: number):
   }
 }
 
-function listFolders(index: readonly IndexedFile[]): BytePath[] {
+function listFolders(index: readonly IndexedFile[]): ReadIndex["folders"] {
   const folders = new Set<BytePath>()
   for (const { path, folder } of index) {
     if (folders.has(folder)) continue
     for (const above of foldersAbove(path)) folders.add(above)
   }
-  return [...folders]
+  return [...folders].map((path) => ({ path, parent: parentOf(path) }))
 }
 
 function parseSmallIndex(indexFile: string, mostFiles: number): IndexedFile[] | undefined {

@@ -17,6 +17,7 @@ import type { IgnoreRules } from "./ignore-rules.js"
 import type { ObjectReader } from "./object-reader.js"
 import { dropIgnoredAgain, findNewlyIgnored, noteHiddenRules, touchesRules } from "./rule-changes.js"
 import type { ScanState } from "./scan-state.js"
+import type { BegunLook } from "./second-look.js"
 import { findEntry, listTree } from "./trees.js"
 import type { UserRepository } from "./user-repository.js"
 import { walkFolders } from "./walk-folders.js"
@@ -37,6 +38,8 @@ export interface ScanContext {
   readonly onProgress?: (done: number, total: number, what?: string) => void
   /** Watches the folders that are read. */
   readonly follower?: FolderFollower | undefined
+  /** The files of the store's own index are looked at already. */
+  readonly begun?: BegunLook | undefined
   /** At the first snapshot in a repository: files of the last tree by folder, and those whose content must be read. */
   readonly seeded?: {
     readonly byFolder: ReadonlyMap<BytePath, { has(name: BytePath): boolean }>
@@ -86,7 +89,7 @@ export async function findChangesExactly(context: ScanContext): Promise<Candidat
   const isHiddenChanged = noteHiddenRules(context, walked.hiddenRules, rulesChanged)
   if (!rulesChanged && (isHiddenChanged || touchesRules(context, paths))) {
     state.rules = ""
-    return findChangesExactly(context)
+    return findChangesExactly({ ...context, begun: undefined })
   }
   const ignored = rulesChanged && !isFirst ? await findNewlyIgnored(context, walked.found) : forced.dropped
   for (const path of ignored) paths.delete(path)
@@ -138,8 +141,8 @@ function listOwnStale(context: ScanContext): BytePath[] | Promise<BytePath[]> {
  * workspace. Where few are compared, which of them are private is noted on the way.
  */
 export function listStale(context: ScanContext, indexFile: string, prefix: BytePath): BytePath[] | Promise<BytePath[]> {
-  const { files, state } = context
-  const stale = prefix === "" ? findStale(files, indexFile, fewFiles, state.privateMarks) : undefined
+  const { files, state, begun } = context
+  const stale = prefix === "" ? findStale(files, indexFile, fewFiles, state.privateMarks, begun) : undefined
   return stale ?? askForStale(context, indexFile, prefix)
 }
 
@@ -216,7 +219,7 @@ async function listForced({ repository, git, store, signal }: ScanContext, index
   const args = [...excludes, "ls-files", "-c", "-i", "--exclude-standard", "-z"]
   for (const own of [{}, { gitDirectory }]) {
     const { stdout, exitCode } = await git.run(args, {
-      ...{ workTree: root, indexFile, accept: [1, 128], signal, ...own },
+      ...{ workTree: root, indexFile, accept: [1, 128], signal, limit: "long" as const, ...own },
     })
     if (exitCode !== 0) continue
     const start = prefix === "" ? "" : `${prefix}/`

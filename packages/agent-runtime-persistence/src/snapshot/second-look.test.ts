@@ -39,6 +39,21 @@ it("sees the same with a second thread, also what changed since", async () => {
   for (let i = 0; i < 20; i++) expect(eyes.lookAtAll(places).map(pick)).toEqual(alone())
 })
 
+it("goes on with what the thread has begun, and only with that of the same places", async () => {
+  const eyes = createSecondLook()
+  expect(eyes.begin(places)).toBe(undefined) // there is no thread yet
+  for (let begun = eyes.begin(places); begun === undefined; begun = eyes.begin(places)) {
+    eyes.lookAtAll(places)
+    await wait(5)
+  }
+  const begun = eyes.begin(places)
+  await wait(20) // it has seen all of them
+  const before = alone()
+  expect(eyes.lookAtAll(places, begun).map(pick)).toEqual(before)
+  const others = places.slice(10)
+  expect(eyes.lookAtAll(others, eyes.begin(places)).map(pick)).toEqual(before.slice(10))
+})
+
 it.each([
   [
     "takes files and never answers",

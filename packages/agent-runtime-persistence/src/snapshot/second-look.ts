@@ -19,7 +19,16 @@ export interface Look {
 
 export interface SecondLook {
   /** What is at each place, not following links; undefined where there is nothing, or nothing we may see. */
-  lookAtAll(places: readonly (string | Buffer)[]): (Look | undefined)[]
+  lookAtAll(places: readonly (string | Buffer)[], begun?: BegunLook): (Look | undefined)[]
+  /** The second thread begins now, if there is one: the main one still has other things to do. */
+  begin(places: readonly (string | Buffer)[]): BegunLook | undefined
+}
+
+/** For one look at these very places. */
+export interface BegunLook {
+  readonly places: readonly (string | Buffer)[]
+  readonly values: Float64Array
+  readonly state: Int32Array<SharedArrayBuffer>
 }
 
 const fields = 7
@@ -82,20 +91,24 @@ export function createSecondLook(program = secondThread): SecondLook {
     starting.on("exit", forget)
   }
 
-  function share(places: readonly (string | Buffer)[], to: Worker): (Look | undefined)[] {
-    const found: (Look | undefined)[] = new Array(places.length)
+  function beginIn(to: Worker, places: readonly (string | Buffer)[]): BegunLook {
     // New ones each time: a thread that comes late must not write into what is looked at next.
     const shared = new SharedArrayBuffer(places.length * fields * Float64Array.BYTES_PER_ELEMENT)
     const parts = Math.ceil(places.length / few)
     const state = new Int32Array(new SharedArrayBuffer((parts + 1) * Int32Array.BYTES_PER_ELEMENT))
     to.postMessage({ places: places === lastSent ? undefined : places, looks: shared, state: state.buffer })
     lastSent = places
+    return { places, values: new Float64Array(shared), state }
+  }
+
+  function share({ places, values, state }: BegunLook): (Look | undefined)[] {
+    const found: (Look | undefined)[] = new Array(places.length)
+    const parts = state.length - 1
     const isOurs = new Set<number>()
     for (let at = Atomics.add(state, 0, 1); at < parts; at = Atomics.add(state, 0, 1)) {
       isOurs.add(at)
       lookHere(places, at, found)
     }
-    const values = new Float64Array(shared)
     for (let at = 0; at < parts; at++) {
       if (isOurs.has(at)) continue
       if (isDone(state, at)) readLooks(values, at, found)
@@ -105,11 +118,13 @@ export function createSecondLook(program = secondThread): SecondLook {
   }
 
   return {
-    lookAtAll(places) {
+    begin: (places) => (thread === undefined || places.length < worthwhile ? undefined : beginIn(thread, places)),
+    lookAtAll(places, begun) {
       looks = places === last ? looks + 1 : 0
       last = places
+      if (begun?.places === places) return share(begun)
       if (places.length >= worthwhile) {
-        if (thread !== undefined) return share(places, thread)
+        if (thread !== undefined) return share(beginIn(thread, places))
         if (looks >= looksBefore && !isStarting) {
           isStarting = true
           start().catch(() => {}) // the main thread does without

@@ -12,7 +12,7 @@ import {
   type Stats,
 } from "node:fs"
 import type { SkipReason } from "@ku0/agent-runtime-core"
-import { type BytePath, joinPath, parentOf, toBytePath, toSystemPath } from "./byte-path.js"
+import { type BytePath, joinPath, toBytePath, toSystemPath } from "./byte-path.js"
 import { encodeStat, type FileStat } from "./file-stat.js"
 
 export type Found =
@@ -55,8 +55,8 @@ export interface WorkspaceFiles {
   isRealFolder(folder: BytePath): boolean
   /** As `lookAtFolder`, but as it was found when it was asked whether it is real, if it was. */
   lookAtFolder(folder: BytePath): FolderLook | Error | undefined
-  /** A folder was looked at just now and is one, by whatever path leads there. Those above it come first. */
-  noteFolder(folder: BytePath, look: FolderLook): void
+  /** A folder was looked at just now and is one, by whatever path leads there. The one it is in was noted before. */
+  noteFolder(folder: BytePath, parent: BytePath, look: FolderLook): void
   /** Forgets which folders were found to be real. Call at the start of each look at the workspace. */
   refresh(): void
 }
@@ -141,11 +141,12 @@ export function createWorkspaceFiles(root: string, maxFileSize: number): Workspa
       const size = Number(opened.size)
       const data = size < small.length ? small : Buffer.allocUnsafeSlow(size + 1)
       let length = 0
-      while (length <= size) {
+      // It is asked for one byte more than it should have: with exactly as many it has ended, or its times will tell.
+      do {
         const count = readSync(descriptor, data, length, size + 1 - length, length)
         if (count === 0) break
         length += count
-      }
+      } while (length < size)
       return length === size ? data.subarray(0, size) : "changed"
     } finally {
       closeSync(descriptor)
@@ -184,8 +185,8 @@ export function createWorkspaceFiles(root: string, maxFileSize: number): Workspa
       const known = realFolders.get(folder)
       return typeof known === "object" ? known : lookAtFolder(resolve(folder))
     },
-    noteFolder(folder, look) {
-      const above = realFolders.get(parentOf(folder))
+    noteFolder(folder, parent, look) {
+      const above = realFolders.get(parent)
       if (above !== undefined && isReal(above)) realFolders.set(folder, look)
     },
     refresh() {
