@@ -35,6 +35,10 @@ export function permissionsOf(stat: FileStat): number | undefined {
   return (mode & 0o170000) === 0o100000 ? mode & 0o777 : undefined
 }
 
+export function ownerOf(stat: FileStat): { readonly uid: number; readonly gid: number } {
+  return { uid: Number.parseInt(stat.slice(56, 64), 16), gid: Number.parseInt(stat.slice(64, 72), 16) }
+}
+
 /** Whether a file that still has this stat surely still has the content it had at `seenAt` (milliseconds). */
 export function isSettled(stat: FileStat, seenAt: number): boolean {
   const times = [0, 16].map(

@@ -3,6 +3,7 @@ import { constants, copyFileSync, lstatSync, readlinkSync, symlinkSync } from "n
 import { randomHex } from "../store/lazy-crypto.js"
 import { type BytePath, joinPath, parentOf } from "./byte-path.js"
 import { removeFile, syncAll } from "./durable-file.js"
+import { giveTo } from "./file-owners.js"
 import { type HeldFiles, moveHeld } from "./held-files.js"
 import type { WorkspaceFiles } from "./workspace-files.js"
 
@@ -20,11 +21,12 @@ export async function moveAcross(
   const name = `.keepup.${process.pid}-${randomHex(4)}.keepup-tmp`
   const beside = files.resolve(joinPath(parentOf(to), name))
   try {
-    if (lstatSync(staged).isSymbolicLink()) symlinkSync(readlinkSync(staged, "buffer"), beside)
-    else {
-      copyFileSync(staged, beside, constants.COPYFILE_EXCL) // with its mode
-      await syncAll([beside])
-    }
+    const stat = lstatSync(staged)
+    const isLink = stat.isSymbolicLink()
+    if (isLink) symlinkSync(readlinkSync(staged, "buffer"), beside)
+    else copyFileSync(staged, beside, constants.COPYFILE_EXCL) // with its mode
+    if (process.geteuid?.() === 0) giveTo(beside, stat)
+    if (!isLink) await syncAll([beside])
     lookAgain()
     moveHeld(held, beside, files.resolve(to))
   } catch (error) {

@@ -4,6 +4,7 @@
  */
 import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, rmdirSync } from "node:fs"
 import { type BytePath, displayPath, foldersAbove, parentOf } from "./byte-path.js"
+import { findOwner, giveTo } from "./file-owners.js"
 import { encodeStat, type FileStat, isSettled, permissionsOf } from "./file-stat.js"
 import { type HeldFiles, moveHeld, removeHeld } from "./held-files.js"
 import { moveAcross } from "./move-across.js"
@@ -214,6 +215,7 @@ function makeFolders({ files }: SnapshotEnvironment, folder: BytePath, touched: 
     if (stat?.isDirectory()) continue
     if (stat !== undefined) return false
     mkdirSync(files.resolve(path))
+    giveTo(files.resolve(path), findOwner(files, path))
     touched.add(parentOf(path))
   }
   return true

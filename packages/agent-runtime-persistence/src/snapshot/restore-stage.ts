@@ -19,6 +19,7 @@ import { promisify } from "node:util"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { monotonicNow } from "../store/monotonic-time.js"
 import { type BytePath, displayPath } from "./byte-path.js"
+import { findOwner, giveTo, type Owner } from "./file-owners.js"
 import { type FileStat, permissionsOf } from "./file-stat.js"
 import { objectId } from "./git-objects.js"
 import type { HeldFiles } from "./held-files.js"
@@ -176,12 +177,14 @@ async function stageAll(
     environment.onProgress?.(staged++, writes.length, "Writing files")
     const data = await environment.reader.get(entry.id, "blob")
     const place = environment.files.resolve(`${folder}/${i}`)
+    const owner = findOwner(environment.files, path, seen.get(path)?.stat)
     if (entry.mode === "120000") {
       symlinkSync(data, place)
+      giveTo(place, owner)
       return
     }
     const permissions = [keptPermissions(seen.get(path), entry), permissionsOfNew(entry.mode, isPrivate)] as const
-    await stageFile(place, data, permissions, !isMany)
+    await stageFile(place, data, { permissions, owner }, !isMany)
     if (isMany) places.push(place)
   }).finally(() => stop.abort())
   if (isMany) await makeAllDurable(environment, places)
@@ -242,12 +245,16 @@ export async function inPool<T>(items: readonly T[], work: (item: T, index: numb
 async function stageFile(
   path: string | Buffer,
   data: Buffer,
-  [kept, permissionsIfNew]: readonly [number | undefined, number],
+  {
+    permissions: [kept, permissionsIfNew],
+    owner,
+  }: { readonly permissions: readonly [number | undefined, number]; readonly owner: Owner | undefined },
   isDurable: boolean,
 ): Promise<void> {
   const descriptor = openSync(path, "wx", kept ?? permissionsIfNew)
   try {
     await writeAll(descriptor, data)
+    giveTo(descriptor, owner)
     if (kept !== undefined) fchmodSync(descriptor, kept) // the umask took some away
     if (isDurable) await makeDurable(descriptor)
   } finally {
