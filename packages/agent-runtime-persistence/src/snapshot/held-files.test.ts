@@ -72,3 +72,16 @@ it.runIf(process.platform === "linux")("frees the oldest when there is no room, 
   held.letGo()
   await vi.waitFor(() => expect(listOpen()).toEqual([]), { timeout: 25_000 })
 })
+
+it.runIf(process.platform === "linux")("frees as many as it is asked to, the oldest first", async () => {
+  const held = createHeldFiles()
+  const paths = Array.from({ length: 40 }, (_, i) => join(folder, `${i}`))
+  for (const path of paths) {
+    writeFileSync(path, "")
+    held.hold(path)
+  }
+  await held.makeRoom(16)
+  expect(listOpen().sort()).toEqual(paths.slice(24).sort())
+  expect(held.makeRoom(16)).toBe(undefined)
+  held.letGo()
+})

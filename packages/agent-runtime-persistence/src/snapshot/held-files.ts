@@ -7,8 +7,8 @@ import { close, closeSync, constants, openSync, renameSync, unlinkSync } from "n
 export interface HeldFiles {
   /** Call right before the file or folder goes. What can't be opened, or is one too many, is freed at once. */
   hold(path: string | Buffer): void
-  /** Frees the one that was held the longest when there are many: only then there is something to wait for. */
-  makeRoom(): Promise<void> | undefined
+  /** Frees those that were held the longest until there are so few, by default one less than may be: only then there is something to wait for. */
+  makeRoom(most?: number): Promise<unknown> | undefined
   /** Frees all of them soon, beside the main thread; nobody has to wait for it. Safe to call twice. */
   letGo(): void
 }
@@ -35,9 +35,9 @@ export function createHeldFiles(): HeldFiles {
         for (const descriptor of descriptors.splice(mostHeld)) closeSync(descriptor)
       }
     },
-    makeRoom() {
-      const oldest = descriptors.length < mostHeld ? undefined : descriptors.shift()
-      return oldest === undefined ? undefined : closeBeside(oldest)
+    makeRoom(most = Math.max(mostHeld - 1, 0)) {
+      if (descriptors.length <= most) return undefined
+      return Promise.all(descriptors.splice(0, descriptors.length - most).map(closeBeside))
     },
     letGo() {
       const last = descriptors

@@ -38,6 +38,9 @@ export interface RestoreWatch {
   readonly held: HeldFiles
 }
 
+/** Folders and files are opened when all names are changed, many at a time: what is held must leave room for them. */
+const fewHeld = 16
+
 /** Nothing of the user's is changed before `noted` resolves. What was staged is used up, whatever comes of it. */
 export async function applyStaged(
   environment: SnapshotEnvironment,
@@ -80,6 +83,7 @@ export async function applyStaged(
     for (const made of work.makeFolders) {
       if (!makeFolders(environment, made, touched)) failed.push({ path: displayPath(made), reason: "blocked" })
     }
+    await held.makeRoom(fewHeld)
     step("restore:sync")
     const synced = inPool([...touched], async (path) => {
       if (!lookAtDisk(files.resolve(path))?.isDirectory()) return
