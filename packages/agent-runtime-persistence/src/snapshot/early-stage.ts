@@ -36,7 +36,7 @@ export function createEarlyStage(
       const stop = new AbortController()
       const journal = { id, target: plan.target, safety: plan.safety, paths, undoes, startedAt: clock.now() }
       const noted = prepareJournal(store, journal) // there is a note before there is anything to sweep
-      const both = AbortSignal.any([stop.signal, ...(signal ? [signal] : [])])
+      const both = signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal])
       const staged = stageRestore(environment, plan, { id, captured, signal: both })
       const now = { plan, stop, noted, staged, hasFailed: false }
       for (const promise of [noted, staged]) {
