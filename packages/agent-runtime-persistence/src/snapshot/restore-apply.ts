@@ -147,9 +147,9 @@ function hasOtherPermissions(known: { readonly stat: FileStat } | undefined, now
   return permissionsOf(now) !== (known && permissionsOf(known.stat))
 }
 
-/** As of now: a folder may have become a link since all were checked, and what is behind it is not ours. */
+/** As of now: a folder may have become a link since all were checked, and what is behind it is not ours. One that is gone is no harm. */
 function areFolders({ files }: SnapshotEnvironment, folders: readonly BytePath[]): boolean {
-  return folders.every((folder) => lookAtDisk(files.resolve(folder))?.isDirectory())
+  return folders.every((folder) => lookAtDisk(files.resolve(folder))?.isDirectory() !== false)
 }
 
 function remove({ files }: SnapshotEnvironment, path: BytePath, touched: Set<BytePath>, held: HeldFiles): void {

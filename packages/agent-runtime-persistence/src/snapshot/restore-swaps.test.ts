@@ -63,3 +63,9 @@ it("a file saved while the note goes to the disk ends the restore before anythin
   expect([work.read("keep.txt"), work.read("src/a.txt"), work.read("src/b.txt")]).toEqual(["22", "a", "saved"])
   expect(journals).toBe(0)
 })
+
+it("a folder that someone else deletes right before its files are is as deleted as it should be", async () => {
+  const { outcome, journals } = await goBackDuring("restore:delete", false, () => work.remove("src"))
+  expect(outcome).toMatchObject({ failed: [] })
+  expect([existsSync(join(work.root, "src")), work.read("keep.txt"), journals]).toEqual([false, "1", 0])
+})
