@@ -82,7 +82,7 @@ export interface Captured {
   readonly wasSeeded: boolean
 }
 
-/** Of what changed since the last snapshot, so much is compressed later. */
+/** Of what changed since the last snapshot, or since the user's index, so much is compressed later. */
 export const mostPlain = 32 << 20
 /** Overlay entries from which on the index is rewritten. */
 const foldAt = 256
@@ -104,16 +104,17 @@ export async function capture(
   const before = latest === undefined ? undefined : await findSnapshotCommit(environment, latest)
   const base = before === undefined ? null : (latest as string)
   const isFirst = state.lastCommit === null
+  const canSeed = isFirst && request.unseeded !== true && environment.repository !== undefined
   const marksBefore = state.privateMarks.size
   const started = monotonicNow()
   const overAt = isFirst ? Number.POSITIVE_INFINITY : started + request.timeBudgetMs
   const rules = await environment.readRules()
-  const pack = createPackWriter(packFolder, isFirst ? {} : { plainBytes: mostPlain })
+  const pack = createPackWriter(packFolder, isFirst && !canSeed ? {} : { plainBytes: mostPlain })
   const prepared: PreparedRef[] = []
   let durable: Promise<unknown> | undefined
   try {
     step("capture:scan")
-    const scanned = await scan(environment, state, rules, { ...request, begun }, pack, overAt)
+    const scanned = await scan(environment, state, rules, { ...request, begun, canSeed }, pack, overAt)
     const current = scanned.state
     const wasSeeded = current.seed !== undefined
     step("capture:hash")
@@ -140,7 +141,7 @@ export async function capture(
     // A first snapshot of a large tree needs the room for its index.
     hashed.changed.length = 0
     scanned.candidates.paths.clear()
-    const emptyFolders = current.directories.listEmpty()
+    const { emptyFolders } = scanned.candidates
     const { privateMarks, skipped } = current
     const held = { tree, emptyFolders, privateMarks, skipped }
     const since = request.since === undefined ? before : await readSnapshotCommit(environment, request.since)
@@ -227,7 +228,7 @@ async function scan(
   environment: SnapshotEnvironment,
   state: ScanState,
   rules: IgnoreRules,
-  request: CaptureRequest & Pick<ScanContext, "begun">,
+  request: CaptureRequest & Pick<ScanContext, "begun"> & { readonly canSeed: boolean },
   pack: PackWriter,
   overAt: number,
 ): Promise<Scanned> {
@@ -246,8 +247,7 @@ async function scan(
       if (candidates !== undefined) return { kind: "hinted", candidates: withPaths(candidates, also), state }
       state.rules = "" // it may have read some folders already: read all of them again
     }
-    const canSeed = state.lastCommit === null && request.unseeded !== true
-    const seeded = canSeed ? startSeeded(environment, context, pack) : undefined
+    const seeded = request.canSeed ? startSeeded(environment, context, pack) : undefined
     const candidates = await findChangesExactly(seeded === undefined ? context : { ...context, seeded })
     return { kind: "exact", candidates: withPaths(candidates, also), state }
   } catch (error) {
@@ -256,7 +256,9 @@ async function scan(
     // What the scan saw so far is incomplete: go back to the last complete state and look at what was named.
     const complete = environment.loadState()
     const paths = new Set([...(request.hints ?? []), ...also].filter((path) => path !== ""))
-    return { kind: "stopped", candidates: { ...nothingFound(), paths }, state: complete }
+    const last = complete.lastCommit === null ? undefined : await findSnapshotCommit(environment, complete.lastCommit)
+    const emptyFolders = last?.emptyFolders ?? complete.directories.listEmpty()
+    return { kind: "stopped", candidates: { ...nothingFound(), paths, emptyFolders }, state: complete }
   } finally {
     request.signal?.removeEventListener("abort", stop)
     clearTimeout(timer)
@@ -264,7 +266,7 @@ async function scan(
 }
 
 function nothingFound(): Candidates {
-  return { paths: new Set(), ignored: new Set(), unreadable: [], leftovers: [] }
+  return { paths: new Set(), ignored: new Set(), unreadable: [], leftovers: [], emptyFolders: [] }
 }
 
 function withPaths(candidates: Candidates, also: Set<BytePath>): Candidates {

@@ -3,24 +3,26 @@
  * hinted way, which looks only where something is said to have happened. Both only name candidates; their content
  * decides.
  */
-import { existsSync, statSync } from "node:fs"
+import { existsSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import type { BytePath } from "./byte-path.js"
-import { foldersAbove, isInside, nameOf, parentOf } from "./byte-path.js"
+import { isInside, nameOf, parentOf } from "./byte-path.js"
 import type { FolderFollower } from "./change-hints.js"
 import { findStale } from "./compare-index.js"
 import { isUnchanged } from "./directory-table.js"
 import { treeMode } from "./git-objects.js"
 import type { Git } from "./git-process.js"
-import type { IgnoreRules } from "./ignore-rules.js"
+import { type IgnoreRules, isExcludedAnywhere } from "./ignore-rules.js"
+import { type NamesByFolder, readNamesByFolder } from "./index-names.js"
+import { readUntracked, type Untracked } from "./list-untracked.js"
 import type { ObjectReader } from "./object-reader.js"
 import { dropIgnoredAgain, findNewlyIgnored, noteHiddenRules, touchesRules } from "./rule-changes.js"
 import type { ScanState } from "./scan-state.js"
 import type { BegunLook } from "./second-look.js"
 import { findEntry, listTree } from "./trees.js"
 import type { UserRepository } from "./user-repository.js"
-import { walkFolders } from "./walk-folders.js"
+import { type WalkOptions, type WalkResult, walkFolders } from "./walk-folders.js"
 import { lookAtFolder, type WorkspaceFiles } from "./workspace-files.js"
 import { missingWorkspace } from "./workspace-root.js"
 
@@ -42,8 +44,10 @@ export interface ScanContext {
   readonly begun?: BegunLook | undefined
   /** At the first snapshot in a repository: files of the last tree by folder, and those whose content must be read. */
   readonly seeded?: {
-    readonly byFolder: ReadonlyMap<BytePath, { has(name: BytePath): boolean }>
+    readonly readNames: () => NamesByFolder
     readonly stale: Promise<BytePath[]>
+    /** What is there beside those files, where git is asked for it. */
+    readonly untracked: Promise<Untracked | undefined> | undefined
     /** Those of them that git may keep with other bytes. */
     readonly listFiltered: () => Promise<ReadonlySet<BytePath>>
   }
@@ -55,6 +59,7 @@ export interface Candidates {
   readonly ignored: Set<BytePath>
   readonly unreadable: BytePath[]
   readonly leftovers: readonly BytePath[]
+  readonly emptyFolders: readonly BytePath[]
 }
 
 /** Looks at everything. The state's folder table is brought up to date on the way. */
@@ -73,9 +78,7 @@ export async function findChangesExactly(context: ScanContext): Promise<Candidat
   const [stale, forced, walked] = await Promise.all([
     context.seeded?.stale ?? listOwnStale(context),
     refreshForced(context),
-    state.directories.entries.size === 0
-      ? walkFolders([""], walkOptions(context, rulesChanged && !isFirst))
-      : checkFolders(context),
+    state.directories.entries.size === 0 ? readFolders(context, rulesChanged && !isFirst) : checkFolders(context),
   ])
   const paths = new Set<BytePath>([...stale, ...forced.look, ...walked.found])
   // Attributes that the user's git does not track yet say what the index may not be trusted about.
@@ -95,13 +98,40 @@ export async function findChangesExactly(context: ScanContext): Promise<Candidat
   for (const path of ignored) paths.delete(path)
   if (rulesChanged) for (const path of dropIgnoredAgain(context, walked.found)) paths.delete(path)
   state.rules = walked.isCertain ? rules.signature : "" // asked anew the next time
-  return { paths, ignored, unreadable: walked.unreadable, leftovers: walked.leftovers }
+  const { unreadable, leftovers, emptyFolders = state.directories.listEmpty() } = walked
+  return { paths, ignored, unreadable, leftovers, emptyFolders }
+}
+
+/** Without the empty folders the state's table has them. */
+type FolderResult = WalkResult & { readonly emptyFolders?: readonly BytePath[] }
+
+/** Reads all folders, or lets git do it. */
+async function readFolders(context: ScanContext, askKnown: boolean): Promise<FolderResult> {
+  const { seeded } = context
+  const untracked = await seeded?.untracked
+  const { table, ...options } = { ...walkOptions(context, askKnown), knownNames: findKnownNames(context, askKnown) }
+  if (seeded === undefined || untracked === undefined) return walkFolders([""], { ...options, table })
+  return readUntracked(untracked, seeded.stale, options)
 }
 
 const none: ReadonlySet<BytePath> = new Set()
 
+/**
+ * For a look at all folders: an index is faster read than the trees of all of them. Nobody asks for the names where
+ * every file is asked about, and what differs from the index is looked at in any case.
+ */
+function findKnownNames({ seeded, state, store }: ScanContext, askKnown: boolean): WalkOptions["knownNames"] {
+  if (askKnown || (seeded === undefined && state.indexFile === null)) return () => none
+  const read = () => readNamesByFolder(readFileSync(join(store, state.indexFile as string)))
+  let names: NamesByFolder | undefined
+  return (folder) => {
+    names ??= seeded === undefined ? read() : seeded.readNames()
+    return names.get(folder) ?? none
+  }
+}
+
 function walkOptions(context: ScanContext, askKnown: boolean) {
-  const { files, rules, state, signal, now, seeded, follower, onProgress } = context
+  const { files, rules, state, signal, now, follower, onProgress } = context
   return {
     files,
     rules,
@@ -112,8 +142,7 @@ function walkOptions(context: ScanContext, askKnown: boolean) {
     answers: rules.isSelfContained ? state.answers : undefined,
     onFolders: (done: number, total: number) => onProgress?.(done, total, "Looking at folders"),
     table: state.directories,
-    knownNames: (folder: BytePath) =>
-      seeded === undefined ? readKnownNames(context, folder) : (seeded.byFolder.get(folder) ?? none),
+    knownNames: (folder: BytePath) => readKnownNames(context, folder),
   }
 }
 
@@ -169,7 +198,7 @@ async function askForStale(
 }
 
 /** Reads the folders whose times changed, and those that are new inside them. */
-async function checkFolders(context: ScanContext) {
+async function checkFolders(context: ScanContext): Promise<FolderResult> {
   const { state, files, signal } = context
   const again: BytePath[] = []
   const gone = new Set<BytePath>()
@@ -276,7 +305,8 @@ export async function findChangesAt(
     if (decidesRules(path)) return undefined
     paths.add(path)
   }
-  return { paths, ignored: new Set(), unreadable: walked.unreadable, leftovers: walked.leftovers }
+  const { unreadable, leftovers } = walked
+  return { paths, ignored: new Set(), unreadable, leftovers, emptyFolders: state.directories.listEmpty() }
 }
 
 function decidesRules(path: BytePath): boolean {
@@ -301,8 +331,4 @@ function nearestKnown(context: ScanContext, path: BytePath): BytePath {
   let folder = path
   while (folder !== "" && !isKnownFolder(context, folder)) folder = parentOf(folder)
   return folder
-}
-
-function isExcludedAnywhere(rules: IgnoreRules, path: BytePath): boolean {
-  return rules.isExcluded(path, false) || foldersAbove(path).some((folder) => rules.isExcluded(folder, true))
 }

@@ -96,6 +96,11 @@ export async function readIgnoreRules(options: IgnoreOptions): Promise<IgnoreRul
   }
 }
 
+/** Whether keepup's own rules leave a file out, or a folder above it. */
+export function isExcludedAnywhere(rules: IgnoreRules, path: BytePath): boolean {
+  return rules.isExcluded(path, false) || foldersAbove(path).some((folder) => rules.isExcluded(folder, true))
+}
+
 async function askGit(git: Git, scope: Scope, paths: readonly BytePath[], signal: AbortSignal | undefined) {
   if (paths.length === 0) return []
   const input = `${paths.map((path) => `./${joinPath(scope.prefix, path)}`).join("\0")}\0`

@@ -1,7 +1,35 @@
 /** Goes through git's index without making a string for each entry, which is what takes long in a large one. */
 import type { BytePath } from "./byte-path.js"
-import type { NameBytes } from "./folder-names.js"
-import { corrupt, type IndexFacts, readExtensions, readHeader, readShort, visitIndex } from "./git-index.js"
+import { FolderNames, type NameBytes } from "./folder-names.js"
+import { corrupt, type IndexFacts, modeAt, readExtensions, readHeader, readShort, visitIndex } from "./git-index.js"
+
+export type NamesByFolder = ReadonlyMap<BytePath, FolderNames>
+
+interface SomeNames {
+  /** Where the entries start that count; all by default. */
+  readonly starts?: Uint32Array
+  /** What a folder is called; undefined for one that does not count. */
+  readonly innerPath?: (folder: BytePath) => BytePath | undefined
+}
+
+/** The names of the files in each folder. */
+export function readNamesByFolder(data: Buffer, { starts, innerPath }: SomeNames = {}): NamesByFolder {
+  const byFolder = new Map<BytePath, FolderNames>()
+  const source: NameBytes = { bytes: data }
+  let names: FolderNames | undefined
+  let next = 0
+  const enter = (folder: BytePath) => {
+    const path = innerPath === undefined ? folder : innerPath(folder)
+    names = path === undefined ? undefined : (byFolder.get(path) ?? new FolderNames(source))
+    if (path !== undefined && names !== undefined) byFolder.set(path, names)
+  }
+  visitNames(data, source, enter, (start, at) => {
+    if (starts !== undefined && at !== starts[next]) return
+    next++
+    names?.add(start)
+  })
+  return byFolder
+}
 
 /** In which folder each entry is, and where in `source` the last name of its path starts. */
 export function visitNames(
@@ -30,7 +58,7 @@ export function visitNames(
       folderLength = name - path
       enter(data.toString("latin1", path, Math.max(path, name - 1)))
     }
-    visit(name, at, (readShort(data, at + 24) << 16) | readShort(data, at + 26), flags | (extended << 16))
+    visit(name, at, modeAt(data, at), flags | (extended << 16))
     at += (end - at + 8) & ~7
   }
   return readExtensions(data, at)

@@ -5,46 +5,28 @@
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime-core"
-import { type BytePath, foldersAbove, joinPath, parentOf } from "./byte-path.js"
-import { FolderNames, type NameBytes, nameAt } from "./folder-names.js"
-import {
-  assumeUnchanged,
-  type IndexEntry,
-  idAt,
-  idOf,
-  newestSecondOf,
-  type ParsedIndex,
-  parseIndex,
-  sizeOf,
-  unusual,
-} from "./git-index.js"
+import type { BytePath } from "./byte-path.js"
+import { type CertainEntries, findCertain, type IndexToRead } from "./certain-entries.js"
+import { findEntries, type IndexEntry, type IndexFacts, idAt, idOf, parseIndex, sizeOf } from "./git-index.js"
 import { formatTree, objectId, sortTree, type TreeEntry, treeMode } from "./git-objects.js"
 import type { Git } from "./git-process.js"
 import type { IgnoreRules } from "./ignore-rules.js"
-import { visitNames } from "./index-names.js"
+import { type NamesByFolder, readNamesByFolder } from "./index-names.js"
 import type { IdList, ObjectReader } from "./object-reader.js"
-import { isDotted } from "./own-files.js"
 import type { UserRepository } from "./user-repository.js"
 
-const dot = 0x2e
-
-export interface Seed {
+export interface Seed extends CertainEntries {
+  /** The index its entries are in. */
+  readonly data: Buffer
   /** Made when asked for: most first snapshots never need an object for each file. */
   readonly readEntries: () => readonly IndexEntry[]
-  /** The index, and where in it each of the entries starts. */
-  readonly data: Buffer
-  readonly starts: Uint32Array
   readonly tree: string
   /** Trees that are borrowed with the files in them. */
   readonly listTrees: () => IdList
   /** Trees the user's repository does not have. */
   readonly newTrees: ReadonlyMap<string, Buffer>
-  readonly byFolder: ReadonlyMap<BytePath, FolderNames>
-  /** Files of which the index does not say anything certain: their content must be read. */
-  readonly uncertain: BytePath[]
-  /** Whether the index as it is has exactly these entries, and git may scan with it. */
-  readonly isWhole: boolean
-  readonly hasAttributes: boolean
+  /** By folder; made when asked for. */
+  readonly readNames: () => NamesByFolder
 }
 
 export interface SeedOptions {
@@ -55,68 +37,67 @@ export interface SeedOptions {
   readonly rules: IgnoreRules
 }
 
-/** The user's index, cleaned; undefined when it can't be trusted or used. */
-export function readSeed({ repository, rules }: Pick<SeedOptions, "repository" | "rules">): Seed | undefined {
-  const prefix = repository.prefix === "" ? "" : `${repository.prefix}/`
-  const touched = new Set<BytePath>()
-  const uncertain: BytePath[] = []
-  const byFolder = new Map<BytePath, FolderNames>()
-  const excludedFolders = new Map<BytePath, boolean>()
-  const source: NameBytes = { bytes: Buffer.alloc(0) }
-  let isWhole = prefix === ""
-  let hasAttributes = false
-  let folder: ReturnType<typeof describe> | undefined
-  const index = readUserIndex(repository, source, enter, (start, entry, mode, flags, second) => {
-    if (folder === undefined) return false
-    const isDotted = source.bytes[start] === dot
-    const isSuspect = isDotted || folder.isSuspect
-    if (!isPlain(mode, flags) || folder.isExcluded || (isSuspect && rules.isExcluded(pathAt(start), false))) {
-      isWhole = false
-      for (const one of ["", ...foldersAbove(folder.path), folder.path]) touched.add(one)
-      return false
-    }
-    folder.names.add(start)
-    if (isDotted && nameAt(source.bytes, start) === ".gitattributes") hasAttributes = true
-    const isAssumed = (flags & assumeUnchanged) !== 0
-    if (isAssumed) isWhole = false
-    if (isAssumed || newestSecondOf(entry) >= second - 1) uncertain.push(pathAt(start))
-    return true
-  })
-  if (index === undefined || index.starts.length === 0) return undefined
-  const { data, starts, parsed } = index
+/** The user's index as it is. */
+export interface UserIndex extends IndexToRead {
+  readonly facts: IndexFacts
+}
+
+/** Undefined when it can't be used. */
+export function readUserIndex({ gitDirectory }: UserRepository): UserIndex | undefined {
+  const file = join(gitDirectory, "index")
+  try {
+    const second = Math.floor(statSync(file).mtimeMs / 1000)
+    const data = readFileSync(file)
+    const { starts, facts } = findEntries(data)
+    return facts.isSplit || facts.isSparse ? undefined : { data, starts, facts, second }
+  } catch {
+    return undefined // no index, or one we do not understand: look at everything
+  }
+}
+
+/** What of the user's index is certain; undefined when nothing is. */
+export function readSeed(
+  index: UserIndex,
+  { repository, rules }: Pick<SeedOptions, "repository" | "rules">,
+): Seed | undefined {
+  const { data, facts } = index
+  const isAll = repository.prefix === ""
+  const prefix = isAll ? "" : `${repository.prefix}/`
+  const innerPath = (path: BytePath) =>
+    isAll || path === repository.prefix || path.startsWith(prefix) ? path.slice(prefix.length) : undefined
+  let certain: CertainEntries
+  try {
+    certain = findCertain(index, { rules, innerPath, isAll })
+  } catch {
+    return undefined // it is damaged
+  }
+  const { starts, touched } = certain
+  if (starts.length === 0) return undefined
   const readEntries = () => selectEntries(data, starts, prefix.length)
   const newTrees = new Map<string, Buffer>()
-  const isSame = prefix === "" && touched.size === 0
-  const tree = (isSame ? parsed.rootTree : undefined) ?? buildTree(readEntries(), listKnown(parsed), newTrees)
-  const listTrees = () =>
-    isSame ? { bytes: data, places: parsed.findTrees(), skip: 0 } : listIds([...listKnown(parsed).values()])
-  return { readEntries, data, starts, tree, listTrees, newTrees, byFolder, uncertain, isWhole, hasAttributes }
-
-  function enter(fullPath: BytePath): void {
-    const isInside = prefix === "" || fullPath === repository.prefix || fullPath.startsWith(prefix)
-    folder = isInside ? describe(fullPath.slice(prefix.length)) : undefined
+  const isSame = isAll && touched.size === 0
+  const tree = (isSame ? facts.rootTree : undefined) ?? buildTree(readEntries(), listKnown(), newTrees)
+  const listTrees = () => (isSame ? listAllTrees(data, facts) : listIds([...listKnown().values()]))
+  let names: NamesByFolder | undefined
+  const readNames = () => {
+    names ??= readNamesByFolder(data, { starts, innerPath })
+    return names
   }
-
-  function describe(path: BytePath) {
-    const names = byFolder.get(path) ?? new FolderNames(source)
-    byFolder.set(path, names)
-    const isSuspect = !rules.onlyDottedExcluded || isDotted(path)
-    return { path, isSuspect, isExcluded: isSuspect && isFolderExcluded(path, rules, excludedFolders), names }
-  }
-
-  function pathAt(start: number): BytePath {
-    return joinPath(folder?.path ?? "", nameAt(source.bytes, start))
-  }
+  return { ...certain, data, tree, readEntries, listTrees, newTrees, readNames }
 
   /** Trees of folders all of whose entries were taken. */
-  function listKnown({ readTrees }: Pick<ParsedIndex, "readTrees">): Map<BytePath, string> {
+  function listKnown(): Map<BytePath, string> {
     const known = new Map<BytePath, string>()
-    for (const [path, id] of readTrees()) {
-      const inner = path === repository.prefix ? "" : path.startsWith(prefix) ? path.slice(prefix.length) : undefined
+    for (const [path, id] of facts.readTrees()) {
+      const inner = innerPath(path)
       if (inner !== undefined && !touched.has(inner)) known.set(inner, id)
     }
     return known
   }
+}
+
+function listAllTrees(bytes: Buffer, facts: IndexFacts): IdList {
+  return { bytes, places: facts.findTrees(), skip: 0 }
 }
 
 function listIds(ids: readonly string[]): IdList {
@@ -136,82 +117,39 @@ export function canSeedFrom(repository: UserRepository, config: ReadonlyMap<stri
   return (format === undefined || format === "sha1") && !isPartial && !repository.commonDirectory.includes("\n")
 }
 
-interface UserIndex {
-  readonly data: Buffer
-  /** Where the entries start that were taken. */
-  readonly starts: Uint32Array
-  readonly parsed: Omit<ParsedIndex, "entries">
-}
-
-type Take = (
-  /** Of its name. */
-  start: number,
-  entry: { readonly bytes: Buffer; readonly at: number },
-  mode: number,
-  flags: number,
-  /** When the index was written. */
-  second: number,
-) => boolean
-
-function readUserIndex(
-  repository: UserRepository,
-  source: NameBytes,
-  enter: (folder: BytePath) => void,
-  take: Take,
-): UserIndex | undefined {
-  const file = join(repository.gitDirectory, "index")
-  try {
-    const second = Math.floor(statSync(file).mtimeMs / 1000)
-    const data = readFileSync(file)
-    const starts = new Uint32Array(data.length >> 6) // no entry is shorter than 64 bytes
-    let count = 0
-    const entry = { bytes: data, at: 0 }
-    const parsed = visitNames(data, source, enter, (start, at, mode, flags) => {
-      entry.at = at
-      if (take(start, entry, mode, flags, second)) starts[count++] = at
-    })
-    return parsed.isSplit || parsed.isSparse ? undefined : { data, parsed, starts: starts.subarray(0, count) }
-  } catch {
-    return undefined // no index, or one we do not understand: look at everything
-  }
-}
-
-/** Unmerged, sparse, intended and submodule entries say nothing certain about a file's content. */
-function isPlain(mode: number, flags: number): boolean {
-  return (mode === 0o100644 || mode === 0o100755 || mode === 0o120000) && (flags & unusual) === 0
-}
-
-function isFolderExcluded(folder: BytePath, rules: IgnoreRules, known: Map<BytePath, boolean>): boolean {
-  if (folder === "") return false
-  let excluded = known.get(folder)
-  if (excluded === undefined) {
-    excluded = rules.isExcluded(folder, true) || isFolderExcluded(parentOf(folder), rules, known)
-    known.set(folder, excluded)
-  }
-  return excluded
+/** Sizes of all that an index names, files first, and of all trees it knows. Objects must be borrowed before. */
+export function askSizes({ data, starts, facts }: UserIndex, reader: ObjectReader): Promise<Float64Array> {
+  return reader.sizes([{ bytes: data, places: starts, skip: idAt }, listAllTrees(data, facts)])
 }
 
 /**
  * Git may have changed bytes between disk and object (line ends, filters, encodings). A size that differs gives most
  * away; for filters, which may keep the size, git's attributes are asked. Objects must be borrowed before. `CORRUPT`
- * when the repository has lost some of them: then nothing of it is taken.
+ * when the repository has lost some of them: then nothing of it is taken. `asked` are the sizes of all the index names,
+ * where they were asked for early.
  */
-export async function findConverted(seed: Seed, options: SeedOptions): Promise<BytePath[]> {
-  const { data, starts } = seed
+export async function findConverted(
+  seed: Seed,
+  options: SeedOptions,
+  asked?: { readonly sizes: Promise<Float64Array>; readonly files: number },
+): Promise<BytePath[]> {
+  const { data, starts, numbers } = seed
   const [sizes, filtered] = await Promise.all([
-    options.reader.sizes([{ bytes: data, places: starts, skip: idAt }, seed.listTrees()]),
+    asked?.sizes ?? options.reader.sizes([{ bytes: data, places: starts, skip: idAt }, seed.listTrees()]),
     mayHaveAttributes(seed, options) ? listFiltered(seed, options) : new Set<BytePath>(),
   ])
-  if (sizes.includes(-1)) {
+  const sizeAt = (i: number) => sizes[asked === undefined ? i : (numbers?.[i] ?? i)]
+  const trees = sizes.subarray(asked?.files ?? starts.length)
+  if (trees.includes(-1) || starts.some((_, i) => sizeAt(i) === -1)) {
     throw new KeepupError("CORRUPT", "The user's repository does not have all that its index names.")
   }
   const entry = { bytes: data, at: 0 }
   const isSame = starts.every((at, i) => {
     entry.at = at
-    return sizes[i] === sizeOf(entry)
+    return sizeAt(i) === sizeOf(entry)
   })
   if (isSame && filtered.size === 0) return []
-  const converted = seed.readEntries().filter((entry, i) => sizes[i] !== sizeOf(entry) || filtered.has(entry.path))
+  const converted = seed.readEntries().filter((entry, i) => sizeAt(i) !== sizeOf(entry) || filtered.has(entry.path))
   return converted.map(({ path }) => path)
 }
 

@@ -11,7 +11,7 @@ import { watchChanges } from "./change-hints.js"
 import { checkStore, repairStore, type StoreReport } from "./check-store.js"
 import { collectGarbage, consolidatePacks, countPacks, ownObjects } from "./consolidate.js"
 import type { SnapshotChange } from "./diff-snapshots.js"
-import { findPrivateFiles } from "./find-private-files.js"
+import { finishFirstLook } from "./finish-first-look.js"
 import { createHousekeeping } from "./housekeeping.js"
 import { openStoreSession } from "./open-store-session.js"
 import { createSnapshotReading } from "./read-snapshots.js"
@@ -174,7 +174,7 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
 
   function keepHouse(snapshot: Snapshot): void {
     if (!snapshot.owned) {
-      house.start(() => findPrivateFiles(session))
+      house.start(() => finishFirstLook(session))
       house.start(() => ownObjects(environment, lock))
     }
     const packs = countPacks(environment)

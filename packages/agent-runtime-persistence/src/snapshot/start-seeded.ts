@@ -5,13 +5,25 @@
 import { join } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { type BytePath, nameOf, parentOf } from "./byte-path.js"
-import { replaceFile } from "./durable-file.js"
+import { removeFile, replaceFile } from "./durable-file.js"
 import { fileVersion, listStale, type ScanContext } from "./find-changes.js"
 import { copyIndexFile } from "./fold-index.js"
 import { namesOf } from "./git-objects.js"
+import { listUntracked } from "./list-untracked.js"
+import type { ObjectReader } from "./object-reader.js"
 import type { PackWriter } from "./pack-writer.js"
-import { canSeedFrom, findConverted, listFiltered, readSeed, type Seed, type SeedOptions } from "./seed-from-user.js"
+import {
+  askSizes,
+  canSeedFrom,
+  findConverted,
+  listFiltered,
+  readSeed,
+  readUserIndex,
+  type Seed,
+  type SeedOptions,
+} from "./seed-from-user.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
+import { findEntry } from "./trees.js"
 
 /** Changes the state to start from the seed. Undefined where there is nothing to start from: then every file is read. */
 export function startSeeded(
@@ -25,17 +37,34 @@ export function startSeeded(
   const version = fileVersion(indexFile)
   if (version === "none") return undefined
   context.files.refresh()
-  const comparing = Promise.resolve(listStale(context, indexFile, repository.prefix))
+  // Git and we go on at once with what takes longest: everything else waits for it.
+  const listed = listStale(context, indexFile, repository.prefix)
+  const comparing = Promise.resolve(listed)
   comparing.catch(() => {}) // awaited below, unless there is no seed
-  const seed = readSeed({ repository, rules: context.rules })
+  const stop = new AbortController()
+  const isLarge = listed instanceof Promise // where few files are compared, folders are read as fast
+  const canAsk = isLarge && repository.prefix === "" && context.rules.include.isEmpty && !context.follower
+  const untracked = canAsk ? listUntracked({ ...context, indexFile, beside: comparing, stop }) : undefined
+  const index = readUserIndex(repository)
   const { state } = context
-  for (const path of state.privateMarks.keys()) if (!isHeld(seed, path)) state.privateMarks.delete(path)
-  if (seed === undefined) return undefined
   const alternates = join(store, "objects/info/alternates")
-  replaceFile(alternates, `${join(repository.commonDirectory, "objects")}\n`, { durable: false })
-  step("capture:borrowed")
-  reader.renew()
+  if (index !== undefined) {
+    replaceFile(alternates, `${join(repository.commonDirectory, "objects")}\n`, { durable: false })
+    step("capture:borrowed")
+    reader.renew()
+  }
+  // Of a part of a repository, the others are nothing to us.
+  const sizes = index === undefined || repository.prefix !== "" ? undefined : askSizes(index, reader)
+  sizes?.catch(() => {}) // awaited below, unless there is no seed
+  const seed = index && readSeed(index, { repository, rules: context.rules })
+  for (const path of state.privateMarks.keys()) if (!isHeld(seed, path)) state.privateMarks.delete(path)
+  if (seed?.isWhole !== true) stop.abort()
+  if (seed === undefined) {
+    if (index !== undefined) removeFile(alternates)
+    return undefined
+  }
   reader.tree(seed.tree).catch(() => {}) // the git that reads objects starts while the files are looked at
+  comparing.then((paths) => readAhead(reader, seed.tree, paths)).catch(() => {}) // whoever needs it hears of a failure
   for (const [id, data] of seed.newTrees) {
     pack.add(id, "tree", data)
     reader.keepTree(id, namesOf(data))
@@ -47,20 +76,31 @@ export function startSeeded(
   state.lastTree = seed.tree
   state.fileCount = seed.starts.length
   const options: SeedOptions = { ...environment, repository, rules: context.rules }
-  const stale = Promise.all([listUncertain(options, seed, comparing), copy?.written]).then(([paths]) => {
+  const asked = sizes && { sizes, files: index?.starts.length as number }
+  const converted = findConverted(seed, options, asked)
+  const stale = Promise.all([listUncertain(seed, comparing, converted), copy?.written]).then(([paths]) => {
     if (fileVersion(indexFile) === version) return paths
     // Git and we may have read two different ones: the whole snapshot is begun again, without it.
     throw new KeepupError("CORRUPT", "The user's index changed while it was read.")
   })
   stale.catch(() => {}) // the scan awaits it, unless something else fails first
-  return { byFolder: seed.byFolder, stale, listFiltered: () => listFiltered(seed, options) }
+  return { readNames: seed.readNames, stale, untracked, listFiltered: () => listFiltered(seed, options) }
 }
 
-async function listUncertain(options: SeedOptions, seed: Seed, comparing: Promise<BytePath[]>): Promise<BytePath[]> {
-  const [stale, converted] = await Promise.all([comparing, findConverted(seed, options)])
+/** The folders of what changed, while other gits are still at work. */
+async function readAhead(reader: ObjectReader, tree: string, paths: readonly BytePath[]): Promise<void> {
+  await Promise.all(paths.slice(0, 100).map((path) => findEntry(reader, tree, path)))
+}
+
+async function listUncertain(
+  seed: Seed,
+  comparing: Promise<BytePath[]>,
+  finding: Promise<BytePath[]>,
+): Promise<BytePath[]> {
+  const [stale, converted] = await Promise.all([comparing, finding])
   return [...stale.filter((path) => isHeld(seed, path)), ...converted, ...seed.uncertain]
 }
 
 function isHeld(seed: Seed | undefined, path: BytePath): boolean {
-  return seed?.byFolder.get(parentOf(path))?.has(nameOf(path)) === true
+  return seed?.isWhole === true || seed?.readNames().get(parentOf(path))?.has(nameOf(path)) === true
 }

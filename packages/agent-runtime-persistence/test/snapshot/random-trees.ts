@@ -46,13 +46,14 @@ const edit = fc.oneof(
 const lax = { throwIfNoEntry: false } as const
 const place = (work: WorkspaceFixture, path: string) => Buffer.from(`${work.root}/${path}`, "latin1")
 
-type Edit = typeof edit extends fc.Arbitrary<infer T> ? T : never
+export const edits = fc.array(edit, { minLength: 1, maxLength: 12 })
+export type Edit = typeof edit extends fc.Arbitrary<infer T> ? T : never
 
 /**
  * Does what can be done; an edit that does not fit (a folder where a file is) first makes room. Nothing is ever done
  * through a link: what lies behind it is not ours.
  */
-function apply(work: WorkspaceFixture, one: Edit): void {
+export function apply(work: WorkspaceFixture, one: Edit): void {
   const target = place(work, one.path)
   try {
     if (one.kind === "remove" || one.kind === "mode" || one.kind === "move") {
@@ -135,7 +136,6 @@ const userGit = (work: WorkspaceFixture) =>
 
 /** Whatever happened, a restore gives everything back and touches nothing else, the user's .git least of all. */
 export async function expectExactRestores(kind: { git: boolean; watch: boolean }, numRuns: number): Promise<void> {
-  const edits = fc.array(edit, { minLength: 1, maxLength: 12 })
   await fc.assert(
     fc.asyncProperty(edits, edits, edits, async (first, second, third) => {
       const work = makeWorkspace({ git: kind.git })
@@ -151,7 +151,7 @@ export async function expectExactRestores(kind: { git: boolean; watch: boolean }
   )
 }
 
-function commitAll(work: WorkspaceFixture): void {
+export function commitAll(work: WorkspaceFixture): void {
   try {
     work.git("add", "-A", "--ignore-errors")
   } catch {
