@@ -148,3 +148,37 @@ it.each(["home/.config/git/attributes", "work/.git/info/attributes", "work/.gita
     await expectFaithful()
   },
 )
+
+it.each(["nothing can be borrowed any more", "another repository lends now"])(
+  "keeps what earlier checkpoints borrow when %s",
+  async (now) => {
+    const useRepository = (name: string) => {
+      rmSync(join(work.root, ".git"), { recursive: true })
+      work.git("init", "-q", "--separate-git-dir", join(work.folder, name))
+      work.git("add", "-A")
+      const later = new Date(Date.now() + 60_000)
+      utimesSync(join(work.folder, name, "index"), later, later)
+    }
+    const onStep = (step: string) => {
+      if (step === "own:write") throw new Error("killed before anything was made its own")
+    }
+    useRepository("one.git")
+    const first = await work.open({ onStep })
+    const { commit } = await first.capture({ message: "1", checkpointId: "1" })
+    await first.close()
+    const before = work.picture()
+    expect(existsSync(join(first.directory, "objects/info/alternates"))).toBe(true)
+    rmSync(join(first.directory, "scan-state"))
+    work.write("d0/f0.txt", "only the first repository has what this was")
+    if (now.startsWith("another")) useRepository("two.git")
+    else work.git("rm", "-rqf", "--cached", ".")
+    const again = await work.open({ onStep })
+    await again.capture({ message: "2", checkpointId: "2" })
+    expect((await again.restore(commit)).failed).toEqual([])
+    expect(work.picture()).toEqual(before)
+    await again.close()
+    await (await work.open()).consolidate()
+    rmSync(join(work.folder, "one.git"), { recursive: true })
+    expect(fsck(first.directory)).toBe("")
+  },
+)

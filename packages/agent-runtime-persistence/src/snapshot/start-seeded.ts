@@ -24,6 +24,7 @@ import {
 } from "./seed-from-user.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import { findEntry } from "./trees.js"
+import { readText } from "./user-repository.js"
 
 /** Changes the state to start from the seed. Undefined where there is nothing to start from: then every file is read. */
 export function startSeeded(
@@ -48,8 +49,16 @@ export function startSeeded(
   const index = readUserIndex(repository)
   const { state } = context
   const alternates = join(store, "objects/info/alternates")
+  // Checkpoints may need what lends to them already: it is the notes of what was seen that can be lost.
+  const lenders = new Set(
+    readText(alternates)
+      ?.split("\n")
+      .filter((line) => line !== ""),
+  )
+  const isNew = lenders.size === 0
   if (index !== undefined) {
-    replaceFile(alternates, `${join(repository.commonDirectory, "objects")}\n`, { durable: false })
+    lenders.add(join(repository.commonDirectory, "objects"))
+    replaceFile(alternates, [...lenders, ""].join("\n"), { durable: false })
     step("capture:borrowed")
     reader.renew()
   }
@@ -60,7 +69,7 @@ export function startSeeded(
   for (const path of state.privateMarks.keys()) if (!isHeld(seed, path)) state.privateMarks.delete(path)
   if (seed?.isWhole !== true) stop.abort()
   if (seed === undefined) {
-    if (index !== undefined) removeFile(alternates)
+    if (index !== undefined && isNew) removeFile(alternates)
     return undefined
   }
   reader.tree(seed.tree).catch(() => {}) // the git that reads objects starts while the files are looked at
