@@ -9,13 +9,12 @@ import { setImmediate as yieldToOthers } from "node:timers/promises"
 import { monotonicNow } from "../store/monotonic-time.js"
 import { type BytePath, joinPath } from "./byte-path.js"
 import { createDirectoryTable, type DirectoryTable } from "./directory-table.js"
-import { fewFiles } from "./find-changes.js"
+import { fewFiles, fileVersion } from "./find-changes.js"
 import { listHeldFiles } from "./fold-index.js"
 import { visitIndex } from "./git-index.js"
 import { readNamesByFolder } from "./index-names.js"
 import { compactMarks, hasManyMore, isPrivateMode, notePrivate } from "./private-files.js"
 import { loadScanState, type ScanState, saveScanState } from "./scan-state.js"
-import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import type { StoreSession } from "./store-session.js"
 import { walkFolders } from "./walk-folders.js"
 import { lookAtDisk } from "./workspace-files.js"
@@ -29,7 +28,7 @@ export async function finishFirstLook(session: StoreSession): Promise<void> {
   const looked = loadScanState(store)
   if (looked === undefined || looked.indexFile === null) return
   const found = await listPrivate(session, looked.indexFile)
-  const directories = looked.directories.entries.size === 0 ? await readDirectories(environment, looked) : undefined
+  const directories = looked.directories.entries.size === 0 ? await readDirectories(session, looked) : undefined
   if (found.length === 0 && directories === undefined) return
   await lock.hold(async () => {
     session.saveLocked()
@@ -41,10 +40,16 @@ export async function finishFirstLook(session: StoreSession): Promise<void> {
     if (hasManyMore(state.privateMarks, before))
       state.privateMarks = compactMarks(state.privateMarks, listHeldFiles(store, state))
     const isSame = state.lastCommit === looked.lastCommit && state.rules === looked.rules
-    if (isSame && directories !== undefined && state.directories.entries.size === 0) state.directories = directories
+    if (isSame && directories?.areStill() && state.directories.entries.size === 0) state.directories = directories.table
     saveScanState(store, state)
     session.forget()
   })
+}
+
+interface ReadDirectories {
+  readonly table: DirectoryTable
+  /** Whether git had the same rules for all of them. */
+  areStill(): boolean
 }
 
 /**
@@ -52,11 +57,16 @@ export async function finishFirstLook(session: StoreSession): Promise<void> {
  * it holds nothing new as long as its times stay the same. Whatever is odd is left to the next snapshot.
  */
 async function readDirectories(
-  environment: SnapshotEnvironment,
+  { environment, lock }: StoreSession,
   state: ScanState,
-): Promise<DirectoryTable | undefined> {
+): Promise<ReadDirectories | undefined> {
   const { store, files, now } = environment
-  const rules = await environment.readRules()
+  const excludeFile = join(store, "info/exclude")
+  // Every snapshot, also one that fails, hands git the rules of its moment: this walk must have had the same all along.
+  const { rules, version } = await lock.hold(async () => {
+    const rules = await environment.readRules()
+    return { rules, version: fileVersion(excludeFile) }
+  })
   if (rules.signature !== state.rules) return undefined
   const names = readNamesByFolder(readFileSync(join(store, state.indexFile as string)))
   const isSeen = (path: BytePath) => typeof state.overlay.get(path) === "object" || state.skipped.has(path)
@@ -67,7 +77,8 @@ async function readDirectories(
       has: (name) => names.get(folder)?.has(name) === true || isSeen(joinPath(folder, name)),
     }),
   })
-  return isCertain && [found, unreadable, hiddenRules].every(({ length }) => length === 0) ? table : undefined
+  if (!isCertain || [found, unreadable, hiddenRules].some(({ length }) => length > 0)) return undefined
+  return { table, areStill: () => fileVersion(excludeFile) === version }
 }
 
 /** Files of an index that are private, where it has more of them than every snapshot looks at itself. */

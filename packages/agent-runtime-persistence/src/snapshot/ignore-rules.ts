@@ -6,7 +6,7 @@ import { createHash } from "node:crypto"
 import { readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { isKeepupError } from "@ku0/agent-runtime-core"
-import { type BytePath, foldersAbove, joinPath, toBytePath, toSystemPath } from "./byte-path.js"
+import { type BytePath, foldersAbove, joinPath, nameOf, toBytePath, toSystemPath } from "./byte-path.js"
 import { replaceFile } from "./durable-file.js"
 import type { Git } from "./git-process.js"
 import { createPatternList, type PatternList } from "./ignore-patterns.js"
@@ -35,6 +35,8 @@ export interface IgnoreRules {
     paths: readonly BytePath[],
     signal?: AbortSignal,
   ): Promise<{ readonly ignored: ReadonlySet<BytePath>; readonly isCertain: boolean }>
+  /** The files of rules that take some of these paths in, whatever others say. Only where all rules are the workspace's own. */
+  listIncluding(paths: readonly BytePath[], signal?: AbortSignal): Promise<BytePath[]>
 }
 
 export interface IgnoreOptions {
@@ -79,6 +81,7 @@ export async function readIgnoreRules(options: IgnoreOptions): Promise<IgnoreRul
     outsideNames: scope.prefix === "" ? createNameFilter(userExcludes) : suspectsAll,
     onlyDottedExcluded: own.areDotted && excluded.isEmpty,
     isExcluded: (path, isFolder) => own.has(path, isFolder) || excluded.match(path, isFolder) === true,
+    listIncluding: (paths, signal) => askIncluding(options, paths, signal),
     async findIgnored(paths, signal) {
       const vanished = new Set<BytePath>()
       for (let attempt = 1; ; attempt++) {
@@ -115,6 +118,28 @@ async function askGit(git: Git, scope: Scope, paths: readonly BytePath[], signal
   const ignored = stdout.toString("latin1").split("\0")
   ignored.pop()
   return ignored.map((path) => path.slice(skip))
+}
+
+async function askIncluding(
+  { git, workspace }: IgnoreOptions,
+  paths: readonly BytePath[],
+  signal: AbortSignal | undefined,
+): Promise<BytePath[]> {
+  if (paths.length === 0) return []
+  const { stdout } = await git.run(["check-ignore", "--no-index", "--verbose", "-z", "--stdin"], {
+    input: Buffer.from(paths.map((path) => `./${path}\0`).join(""), "latin1"),
+    workTree: workspace,
+    accept: [1, 128], // 128: a folder became a link meanwhile, and what is below is in no snapshot
+    limit: "long",
+    ...(signal === undefined ? {} : { signal }),
+  })
+  const fields = stdout.toString("latin1").split("\0")
+  const sources = new Set<BytePath>()
+  for (let i = 0; i + 3 < fields.length; i += 4) {
+    const [source, , pattern] = fields.slice(i, i + 3) as [BytePath, string, string]
+    if (pattern.startsWith("!") && nameOf(source) === ".gitignore") sources.add(source)
+  }
+  return [...sources]
 }
 
 function isBelowLink(workspace: string, path: BytePath): boolean {

@@ -1,8 +1,8 @@
 /** In a large repository git lists what it does not track; nothing it leaves out, and nothing that is odd, is missed. */
 import { execFileSync } from "node:child_process"
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterEach, beforeEach, expect, it } from "vitest"
+import { afterEach, beforeEach, expect, it, vi } from "vitest"
 import {
   ageIndex,
   expectSame,
@@ -13,6 +13,7 @@ import {
 import { commitAll } from "../../test/snapshot/random-trees.js"
 import { makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
 import { loadScanState } from "./scan-state.js"
+import type { SnapshotStore } from "./snapshot-store.js"
 
 let work: WorkspaceFixture
 beforeEach(() => {
@@ -28,7 +29,8 @@ function commit(): void {
 
 const list = async (ref: string) => {
   const store = await work.open()
-  return (await store.listFiles(ref)).map(({ path }) => path).filter((path) => !path.startsWith("many/"))
+  const files = (await store.listFiles(ref)).map(({ path }) => path)
+  return files.filter((path) => !path.startsWith("many/")).sort()
 }
 
 it("holds the same as a walk: new and empty folders, ignored files, repositories, links, what is gone", async () => {
@@ -66,6 +68,76 @@ it("holds the same as a walk: new and empty folders, ignored files, repositories
     execFileSync("git", ["init", "-q"], { cwd: join(work.root, path), env: { PATH: process.env.PATH } })
   execFileSync("mkfifo", [join(work.root, "new/pipe")])
   await expectSame(work)
+})
+
+it("holds the same as a walk where the user chose other rules than those in git's usual place", async () => {
+  mkdirSync(join(work.home, ".config/git"), { recursive: true })
+  writeFileSync(join(work.home, ".config/git/ignore"), "notes.txt\n")
+  writeFileSync(join(work.home, "chosen"), "*.log\n")
+  writeFileSync(join(work.home, ".gitconfig"), `[core]\n\texcludesFile = ${work.home}/chosen\n`)
+  commit()
+  for (const path of ["notes.txt", "many/notes.txt", "many/a.log", "new/notes.txt"]) work.write(path, "1")
+  await expectSame(work)
+  const store = await work.open({ environment: { PATH: process.env.PATH, HOME: work.home } })
+  const { commit: id } = await store.capture({ message: "x" })
+  expect(await list(id)).toEqual(["new/notes.txt", "notes.txt"])
+  expect((await store.listFiles(id)).length).toBe(1_603)
+})
+
+it.each([
+  ["before the next snapshot", false],
+  ["after the folders were read", true],
+])("lets go of what only an ignored file of rules took in, when that goes %s", async (_, isLater) => {
+  work.write(".gitignore", "*.secret\n.gitignore\n")
+  work.git("add", "-f", ".gitignore")
+  commit()
+  work.write("many/.gitignore", "!x.secret\n")
+  work.write("many/x.secret", "1")
+  work.write("many/deep/new/x.secret", "1")
+  const store = await work.open()
+  const first = await store.capture({ message: "1", checkpointId: "1" })
+  const listSecrets = async (snapshots: SnapshotStore, ref: string) =>
+    (await snapshots.listFiles(ref)).map(({ path }) => path).filter((path) => path.endsWith(".secret"))
+  expect((await listSecrets(store, first.commit)).sort()).toEqual(["many/deep/new/x.secret", "many/x.secret"])
+  if (isLater) await store.close()
+  work.remove("many/.gitignore")
+  work.write("many/x.secret", "now secret")
+  const again = await work.open()
+  const second = await again.capture({ message: "2", exact: true })
+  expect(await listSecrets(again, second.commit)).toEqual([])
+})
+
+it("does not keep what it read of the folders while git had other rules", async () => {
+  work.write(".gitignore", "/other/x\n")
+  work.write("x/old", "1")
+  commit()
+  const { program, asked } = makeGit(work, "sleep 1", "check-ignore")
+  const store = await work.open({ git: program })
+  await store.capture({ message: "1", checkpointId: "1" })
+  await vi.waitUntil(() => asked().some((line) => line.includes("check-ignore"))) // the folders are being read
+  const exclude = join(work.root, ".git/info/exclude")
+  const before = existsSync(exclude) ? readFileSync(exclude, "utf8") : ""
+  writeFileSync(exclude, `${before}\nx/\n`)
+  const onStep = (step: string) => {
+    if (step === "capture:scan") throw new Error("stopped")
+  }
+  await expect((await work.open({ onStep })).capture({ message: "stopped" })).rejects.toThrow("stopped")
+  await store.close()
+  writeFileSync(exclude, before)
+  work.write("x/new", "1")
+  const { commit: id } = await (await work.open()).capture({ message: "2", exact: true })
+  expect(await list(id)).toEqual([".gitignore", "x/new", "x/old"])
+})
+
+it("holds what the user's git begins to track while git lists what it does not", async () => {
+  commit()
+  work.write("new/file", "1")
+  const { program, asked } = makeGit(work, "sleep 1")
+  const store = await work.open({ git: program })
+  const taking = store.capture({ message: "1", checkpointId: "1" })
+  await vi.waitUntil(() => asked().some((line) => line.includes("ls-files --others")))
+  work.git("add", "new/file")
+  expect(await list((await taking).commit)).toEqual(["new/file"])
 })
 
 it("holds the same as a walk when all files of a folder are gone", async () => {

@@ -76,7 +76,7 @@ export async function readUntracked(
 ): Promise<WalkResult & { readonly emptyFolders: BytePath[] }> {
   const { files, rules } = options
   const { replaced, emptied } = lookAtFolders(files, await stale)
-  const { ignored } = await rules.findIgnored([...replaced, ...emptied], options.signal)
+  const { ignored, isCertain } = await rules.findIgnored([...replaced, ...emptied], options.signal)
   const isKept = (path: BytePath) => !ignored.has(path) && !isLeftOut(rules, path, true)
   const folders = replaced.filter(isKept)
   const found: BytePath[] = []
@@ -92,11 +92,15 @@ export async function readUntracked(
   }
   const table = createDirectoryTable()
   const walked = await walkFolders(folders, { ...options, table })
+  const all = [...found, ...walked.found]
+  // Git lists no file of rules that is ignored itself. It matters later if it takes in what others leave out, and goes.
+  const including = await rules.listIncluding(all, options.signal)
   return {
     ...walked,
-    found: [...found, ...walked.found],
+    found: all,
+    isCertain: isCertain && walked.isCertain,
     leftovers: [...leftovers, ...walked.leftovers],
-    hiddenRules: [...hiddenRules, ...walked.hiddenRules],
+    hiddenRules: [...hiddenRules, ...walked.hiddenRules, ...including],
     emptyFolders: [...new Set([...table.listEmpty(), ...emptied.filter(isKept)])].sort(),
   }
 }

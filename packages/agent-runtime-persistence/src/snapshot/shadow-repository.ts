@@ -56,6 +56,7 @@ const config = `[core]
 \tlogallrefupdates = false
 \tautocrlf = false
 \tsafecrlf = false
+\texcludesFile = /dev/null
 \tfsync = committed,loose-object,reference
 [gc]
 \tauto = 0

@@ -45,7 +45,9 @@ export function startSeeded(
   const stop = new AbortController()
   const isLarge = listed instanceof Promise // where few files are compared, folders are read as fast
   const canAsk = isLarge && repository.prefix === "" && context.rules.include.isEmpty && !context.follower
-  const untracked = canAsk ? listUntracked({ ...context, indexFile, beside: comparing, stop }) : undefined
+  const isStill = () => fileVersion(indexFile) === version
+  const listing = canAsk ? listUntracked({ ...context, indexFile, beside: comparing, stop }) : undefined
+  const untracked = listing?.then((paths) => (isStill() ? paths : undefined))
   const index = readUserIndex(repository)
   const { state } = context
   const alternates = join(store, "objects/info/alternates")
@@ -88,11 +90,11 @@ export function startSeeded(
   const asked = sizes && { sizes, files: index?.starts.length as number }
   const converted = findConverted(seed, options, asked)
   const stale = Promise.all([listUncertain(seed, comparing, converted), copy?.written]).then(([paths]) => {
-    if (fileVersion(indexFile) === version) return paths
+    if (isStill()) return paths
     // Git and we may have read two different ones: the whole snapshot is begun again, without it.
     throw new KeepupError("CORRUPT", "The user's index changed while it was read.")
   })
-  stale.catch(() => {}) // the scan awaits it, unless something else fails first
+  stale.catch(() => stop.abort()) // the scan awaits it, unless something else fails first
   return { readNames: seed.readNames, stale, untracked, listFiltered: () => listFiltered(seed, options) }
 }
 

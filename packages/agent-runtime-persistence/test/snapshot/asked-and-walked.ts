@@ -18,12 +18,16 @@ export function ageIndex(work: WorkspaceFixture): void {
   utimesSync(join(work.root, ".git/index"), later, later)
 }
 
-/** A git that does as `script` says when it is asked to list files, and writes down all that it is asked. */
-export function makeGit(work: WorkspaceFixture, script = ""): { program: string; asked: () => string[] } {
-  const program = join(work.folder, "noting-git")
-  const log = join(work.folder, "asked")
+/** A git that does as `script` says when it is asked that, and writes down all that it is asked. */
+export function makeGit(
+  work: WorkspaceFixture,
+  script = "",
+  question = "ls-files --others",
+): { program: string; asked: () => string[] } {
+  const program = join(work.folder, `git-${Math.random()}`)
+  const log = `${program}-asked`
   writeFileSync(log, "")
-  const rest = `case " $* " in *" ls-files --others "*) ${script || ":"};; esac\nexec git "$@"\n`
+  const rest = `case " $* " in *" ${question} "*) ${script || ":"};; esac\nexec git "$@"\n`
   writeFileSync(program, `#!/bin/sh\necho "$*" >> '${log}'\n${rest}`, { mode: 0o755 })
   return { program, asked: () => readFileSync(log, "utf8").split("\n") }
 }
@@ -38,16 +42,17 @@ async function describe(store: SnapshotStore) {
 /** Both hold the same, and the second snapshot of the one for which git was asked holds nothing else. */
 export async function expectSame(work: WorkspaceFixture): Promise<void> {
   const { program, asked } = makeGit(work)
-  const store = await work.open({ git: program })
+  const environment = { PATH: process.env.PATH, HOME: work.home }
+  const store = await work.open({ git: program, environment })
   const first = await describe(store)
   expect(asked().filter((line) => line.includes("ls-files --others"))).toHaveLength(1)
   const walking = await work.open({
     stateDirectory: join(work.folder, `walking-${Math.random()}`),
-    git: makeGit(work, "exit 1").program,
+    ...{ git: makeGit(work, "exit 1").program, environment },
   })
   expect(first).toEqual(await describe(walking))
   await store.close()
-  const again = await work.open({ git: makeGit(work).program })
+  const again = await work.open({ environment })
   expect(await again.captureIfChanged({ message: "2", exact: true })).toBeNull()
   await again.close()
   await walking.close()
