@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { setTimeout as wait } from "node:timers/promises"
 import { afterEach, beforeEach, expect, it, vi } from "vitest"
 import {
   ageIndex,
@@ -132,10 +133,11 @@ it("does not keep what it read of the folders while git had other rules", async 
 it("holds what the user's git begins to track while git lists what it does not", async () => {
   commit()
   work.write("new/file", "1")
-  const { program, asked } = makeGit(work, "sleep 1")
+  const { program, asked } = makeGit(work, "sleep 2")
   const store = await work.open({ git: program })
   const taking = store.capture({ message: "1", checkpointId: "1" })
   await vi.waitUntil(() => asked().some((line) => line.includes("ls-files --others")))
+  await wait(1000) // all else was asked and answered
   work.git("add", "new/file")
   expect(await list((await taking).commit)).toEqual(["new/file"])
 })
