@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { gunzipSync, gzipSync } from "node:zlib"
@@ -6,6 +5,7 @@ import type { KeepupError } from "@ku0/agent-runtime-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { collectGarbage } from "../store/collect-garbage.js"
 import { expectCode } from "../testing/contract/samples.js"
+import { forgeExport, sealExport } from "../testing/forge-export.js"
 import { createTemporaryFolder, type TemporaryFolder } from "../testing/temporary-folder.js"
 import { openFixture, type TimeTravelFixture } from "../testing/time-travel-fixture.js"
 import { makeSession } from "../testing/transfer-sample.js"
@@ -33,24 +33,8 @@ async function footprint(target = to): Promise<unknown> {
   return { rows, packs, refs: [...snapshots.listCheckpoints()], work: existsSync(work) ? readdirSync(work) : [] }
 }
 
-/** Changes the lines of the export and, unless told, seals it again. */
 function forge(change: (lines: string[]) => string[], options: { seal?: boolean } = {}): string {
-  const lines = gunzipSync(readFileSync(exported())).toString("utf8").trimEnd().split("\n")
-  const changed = change(lines)
-  if (options.seal !== false) seal(changed)
-  const path = folder.file("forged.keepup")
-  writeFileSync(path, gzipSync(`${changed.join("\n")}\n`))
-  return path
-}
-
-function seal(lines: string[]): void {
-  const records = lines.slice(1, -1).map((line) => (JSON.parse(line) as { record: string }).record)
-  const end = JSON.parse(lines.at(-1) as string)
-  for (const name of Object.keys(end.counts)) end.counts[name] = records.filter((one) => one === name).length
-  end.sha256 = createHash("sha256")
-    .update(`${lines.slice(0, -1).join("\n")}\n`)
-    .digest("hex")
-  lines[lines.length - 1] = JSON.stringify(end)
+  return forgeExport(exported(), folder.file("forged.keepup"), change, options)
 }
 
 /** Changes the first record that fits. */
@@ -195,7 +179,7 @@ describe("a file that is refused", () => {
         (lines) => {
           const changed = change(lines)
           try {
-            seal(changed)
+            sealExport(changed)
           } catch {
             // a line that is no JSON can't be counted
           }
