@@ -79,6 +79,7 @@ export {
   readFamily,
 } from "./session/read-family.js"
 export { type ReadMessage, type ReadMessagesOptions, readMessages } from "./session/read-messages.js"
+export { chatMark, damagedMark, importedMark, pauseMark } from "./session/session-marks.js"
 export {
   type ExecutionLease,
   type ExecutionLeaseFilter,
@@ -106,7 +107,6 @@ export { isWorkspaceThere } from "./snapshot/workspace-root.js"
 export { type CollectGarbageOptions, type CollectGarbageResult, collectGarbage } from "./store/collect-garbage.js"
 export { type OpenLog, type OpenLogOptions, openLog } from "./store/open-log.js"
 export { type OpenStoreOptions, openStore, type Store } from "./store/open-store.js"
-export { damagedMark } from "./store/rows.js"
 export { findSqlitePath } from "./store/sqlite-address.js"
 export { diffState, type StateChange } from "./time-travel/diff-state.js"
 export {

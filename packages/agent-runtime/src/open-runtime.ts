@@ -8,6 +8,7 @@ import {
   createCheckpointManager,
   createHandoffKeeper,
   damagedMark,
+  importedMark,
   isTaskCheckpoint,
   isWorkspaceThere,
   listOtherUsers,
@@ -143,7 +144,7 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
   async function findCurrentSession(): Promise<Session | undefined> {
     const sessions = await store.sessions.list({ workspacePath, limit: 200 })
     const isUsable = ({ metadata, status }: Session) =>
-      !(metadata["imported"] === true && status === "completed") && metadata[damagedMark] === undefined
+      !(metadata[importedMark] === true && status === "completed") && metadata[damagedMark] === undefined
     return sessions.find(isUsable)
   }
 

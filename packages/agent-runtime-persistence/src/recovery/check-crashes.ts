@@ -1,9 +1,9 @@
 /** What a process left that died: unfinished restores and rewinds, interrupted sessions, dead leases, notes. */
 import { cleanupSessions } from "../session/cleanup-sessions.js"
 import { isHeld, leaseName, sharedNow, toLeaseRow } from "../session/lease-row.js"
+import { rewindMark } from "../session/session-marks.js"
 import { isKeptHere } from "../time-travel/require-snapshot.js"
 import { findRestore, listUnfinishedRestores } from "../time-travel/restore-records.js"
-import { rewindMark } from "../time-travel/rewind.js"
 import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
 import { listUnfinishedImports } from "../transfer/import-mark.js"
 import { type Finding, finding, guarded } from "./finding.js"

@@ -4,7 +4,7 @@
  */
 import type { Session, SessionId } from "@ku0/agent-runtime-core"
 import { isProcessAlive, type ProcessIdentity } from "../session/process-identity.js"
-import { rewindMark } from "../time-travel/rewind.js"
+import { rewindMark } from "../session/session-marks.js"
 import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
 
 /** Returns the branches that were taken away. Restores must have been settled before. */

@@ -1,8 +1,9 @@
 /** Closes sessions whose holder died, and takes old ended ones away. Says what it did, or would do. */
 import { isKeepupError, type Session, type SessionId } from "@ku0/agent-runtime-core"
 import type { Store } from "../store/open-store.js"
-import { damagedMark, toSession } from "../store/rows.js"
+import { toSession } from "../store/rows.js"
 import { isHeld, type LeaseRow, leaseName, sharedNow, toLeaseRow } from "./lease-row.js"
+import { damagedMark } from "./session-marks.js"
 
 export interface CleanupSessionsOptions {
   /** Takes ended sessions away that were last touched longer ago than this. None if not given. */

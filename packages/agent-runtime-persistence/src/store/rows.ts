@@ -11,6 +11,8 @@ import {
   type SessionPhase,
   type SessionStatus,
 } from "@ku0/agent-runtime-core"
+import { damagedMark } from "../session/session-marks.js"
+import { deepestJson, isNestedDeeper } from "./json-depth.js"
 import type { SqlRow } from "./sql-driver.js"
 
 export function toSession(row: SqlRow): Session {
@@ -32,9 +34,6 @@ export function toSession(row: SqlRow): Session {
     metadata: parseJson(row["metadata"], `metadata of session ${row["id"]}`) as Record<string, unknown>,
   }
 }
-
-/** In the metadata of what is listed although its row can't be read: why. */
-export const damagedMark = "keepup:damaged"
 
 /** For lists: one row that can't be read must not hide all others. It is shown, and says so. */
 export function toListedSession(row: SqlRow): Session {

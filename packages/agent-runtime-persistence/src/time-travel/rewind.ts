@@ -3,6 +3,7 @@ import type { Checkpoint, Restore, RestoreMode, RestorePlan, Session } from "@ku
 import { running } from "../session/check-lease.js"
 import { leaseName } from "../session/lease-row.js"
 import { ownProcess } from "../session/process-identity.js"
+import { rewindMark, withoutMarks } from "../session/session-marks.js"
 import { emptyPlan } from "./plan-restore.js"
 import { requireSnapshot } from "./require-snapshot.js"
 import { restoreCheckpoint } from "./restore.js"
@@ -30,9 +31,6 @@ export interface RewindResult {
   readonly plan: RestorePlan
 }
 
-/** In the metadata of a branch until its files are there: the process that is at it. */
-export const rewindMark = "rewinding"
-
 export async function rewindToCheckpoint(context: TimeTravelContext, options: RewindOptions): Promise<RewindResult> {
   const { store } = context
   const { checkpoint } = options
@@ -42,8 +40,7 @@ export async function rewindToCheckpoint(context: TimeTravelContext, options: Re
     await requireSnapshot(context, checkpoint)
     await refuseRunning(context, origin)
   }
-  // what was said of how the origin came here is not true of its branch
-  const { imported: _, [rewindMark]: __, ...metadata } = origin.metadata
+  const metadata = withoutMarks(origin.metadata)
   const session = await store.sessions.create({
     workspacePath: origin.workspacePath,
     name: options.name ?? rewindName(origin.name, checkpoint.number),

@@ -1,5 +1,6 @@
 /** The records of a session, in the order of the format. Read in pages: memory does not grow with the session. */
 import { type EventData, type HistoryRange, KeepupError, type Session, type SessionId } from "@ku0/agent-runtime-core"
+import { withoutMarks } from "../session/session-marks.js"
 import { readBlob } from "../state/blob-store.js"
 import { sha256 } from "../store/lazy-crypto.js"
 import { toSession } from "../store/rows.js"
@@ -93,7 +94,7 @@ function toSessionRecord(work: ExportWork, row: FoundSession, headSeq: number): 
     lastCheckpointNumber,
     parentSessionId: session.parentSessionId,
     forkedFromCheckpointId: session.forkedFromCheckpointId,
-    metadata: clean.value(session.metadata),
+    metadata: clean.value(withoutMarks(session.metadata)),
   }
 }
 

@@ -4,11 +4,10 @@
  */
 import type { SessionId } from "@ku0/agent-runtime-core"
 import { isProcessAlive, ownProcess, type ProcessIdentity } from "../session/process-identity.js"
+import { importMark } from "../session/session-marks.js"
 import { toSession } from "../store/rows.js"
 import type { SqlRow } from "../store/sql-driver.js"
 import type { StoreContext } from "../store/store-context.js"
-
-export const importMark = "importing"
 
 interface Mark extends ProcessIdentity {
   readonly since: number

@@ -14,11 +14,13 @@ import {
 import { insertArtifact } from "../artifact/artifact-store.js"
 import { insertCheckpoint } from "../checkpoint/checkpoint-store.js"
 import { appendEntries } from "../session/append-entries.js"
+import { readFixedColumns } from "../session/fixed-columns.js"
+import { importedMark, importMark, withoutMarks } from "../session/session-marks.js"
 import { type EncodedBlob, encodeBlob, putBlob } from "../state/blob-store.js"
-import { plainText, toSession } from "../store/rows.js"
+import { plainText, toJson, toSession } from "../store/rows.js"
 import type { SqlRunner } from "../store/sql-driver.js"
 import type { StoreContext } from "../store/store-context.js"
-import { createImportMark, importMark, removeImported } from "./import-mark.js"
+import { createImportMark, removeImported } from "./import-mark.js"
 import type { IdMap } from "./map-ids.js"
 import type { ArtifactRecord, CheckpointRecord, EntryRecord, LogRecord, SessionRecord } from "./transfer-format.js"
 
@@ -70,7 +72,7 @@ export async function insertRecords(
     for (const record of records) {
       if (record.record === "session") {
         sessions.push(record)
-        await write((tx) => insertSession(tx, record, { [importMark]: mark }, options))
+        await write((tx) => insertSession(tx, record, mark, options))
         continue
       }
       if (record.record === "checkpoint") counts.set(record.sessionId, (counts.get(record.sessionId) ?? 0) + 1)
@@ -174,7 +176,7 @@ async function lockHidden(context: StoreContext, tx: SqlRunner, id: string): Pro
 async function insertSession(
   tx: SqlRunner,
   record: SessionRecord,
-  mark: Readonly<Record<string, unknown>>,
+  mark: unknown,
   options: InsertRecordsOptions,
 ): Promise<void> {
   const { ids, context, workspacePath } = options
@@ -193,7 +195,7 @@ async function insertSession(
       context.clock.now(),
       record.parentSessionId === null ? null : ids.id(record.parentSessionId),
       record.forkedFromCheckpointId === null ? null : ids.id(record.forkedFromCheckpointId),
-      JSON.stringify({ ...record.metadata, ...mark }),
+      toJson({ ...withoutMarks(record.metadata), [importMark]: mark }, "metadata"),
       context.clock.now(),
     ],
   )
@@ -212,10 +214,10 @@ async function finishSession(
   if (isShown && (session.phase === "running" || session.phase === "restoring")) {
     await appendEntries(context, tx, session, [event("session:interrupted", { reason: options.interruption })], {})
   }
-  const metadata = isShown ? { ...record.metadata, imported: true } : record.metadata
+  const metadata = { ...withoutMarks(record.metadata), ...(isShown && { [importedMark]: true }) }
   await tx.run(
     `UPDATE sessions SET checkpoint_count = ?, last_checkpoint_number = ?, metadata = ?, deleted_at = ? WHERE id = ?`,
-    [checkpoints, record.lastCheckpointNumber, JSON.stringify(metadata), isShown ? null : context.clock.now(), id],
+    [checkpoints, record.lastCheckpointNumber, toJson(metadata, "metadata"), isShown ? null : context.clock.now(), id],
   )
 }
 

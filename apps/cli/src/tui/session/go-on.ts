@@ -1,10 +1,10 @@
 /** Going on with a session that is there: after a crash, by choice, or with another one. */
-import { isKeepupError, type Runtime, type Session, shortId } from "@ku0/agent-runtime"
+import { chatMark, isKeepupError, type Runtime, type Session, shortId } from "@ku0/agent-runtime"
 import { oneLine, plural } from "../../output/text.js"
 import { relativeTime } from "../../output/time.js"
 import type { Question } from "../state/chat-state.js"
 import type { ChatScope } from "./chat-scope.js"
-import { chatMark, openSession, showConversation } from "./open-session.js"
+import { openSession, showConversation } from "./open-session.js"
 import { notice } from "./show-event.js"
 
 /** Makes it the session of the chat and shows where it stands. */

@@ -2,6 +2,7 @@
 import { basename } from "node:path"
 import {
   type Checkpoint,
+  chatMark,
   createTodoList,
   diffCheckpoints,
   type Message,
@@ -18,8 +19,6 @@ import { showEvent, targetOf } from "./show-event.js"
 
 /** Messages that are shown again. */
 const shownMessages = 20
-/** In the metadata of a session while a chat has it: the process, to tell a chat that left from one that died. */
-export const chatMark = "chatProcess"
 
 export async function startSession(scope: ChatScope, runtime: Runtime, prompt: string): Promise<Session> {
   const { workspacePath } = runtime

@@ -1,0 +1,104 @@
+/** Files that are well-formed and mean no good, and odd ones that mean no harm: what comes of them where they come in. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { gunzipSync } from "node:zlib"
+import type { Message, Session } from "@ku0/agent-runtime-core"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { checkStore } from "../recovery/check-store.js"
+import { recoverAll } from "../recovery/recover-session.js"
+import { deepestJson } from "../store/json-depth.js"
+import { expectCode, said, user } from "../testing/contract/samples.js"
+import { forgeExport } from "../testing/forge-export.js"
+import { createTemporaryFolder, type TemporaryFolder } from "../testing/temporary-folder.js"
+import { openFixture, type TimeTravelFixture } from "../testing/time-travel-fixture.js"
+import { artifact, makeSession } from "../testing/transfer-sample.js"
+import { takePicture } from "../testing/workspace-picture.js"
+import { restoreCheckpoint } from "../time-travel/restore.js"
+import { rewindToCheckpoint } from "../time-travel/rewind.js"
+import { exportSession } from "./export-session.js"
+import { importSession } from "./import-session.js"
+
+type Fields = Record<string, unknown>
+
+let from: TimeTravelFixture
+let to: TimeTravelFixture
+let folder: TemporaryFolder
+beforeEach(async () => {
+  folder = createTemporaryFolder()
+  from = await openFixture()
+  to = await openFixture()
+})
+afterEach(async () => {
+  await from.close()
+  await to.close()
+  folder.remove()
+})
+
+const exported = () => folder.file("session.keepup")
+const exportHere = ({ id }: Session) => exportSession(from, { sessionId: id, path: exported() })
+const importHere = (path = exported()) =>
+  importSession(to, { path, workspacePath: to.workspace, workFolder: join(to.stateDirectory, "work") })
+
+/** Changes every session of the export. */
+function forgeSessions(change: (session: Fields, all: Fields[]) => Fields): string {
+  return forgeExport(exported(), folder.file("forged.keepup"), (lines) => {
+    const records = lines.map((line) => JSON.parse(line) as Fields)
+    const all = records.filter(({ record }) => record === "session")
+    return lines.map((line, at) => {
+      const record = records[at] as Fields
+      return record["record"] === "session" ? JSON.stringify({ ...record, ...change(record, all) }) : line
+    })
+  })
+}
+
+/** A branch and, hidden, the session it comes from. */
+async function exportBranch(): Promise<Session> {
+  const { one } = await makeSession(from)
+  const { session } = await rewindToCheckpoint(from, { checkpoint: one, mode: "conversation" })
+  await exportHere(session)
+  return session
+}
+
+function marks(host: string): Fields {
+  const dead = { host, pid: 4194305, start: "x", since: 1 }
+  const process = { rewinding: dead, importing: dead, chatProcess: 4194305, pauseRequestedAt: 5 }
+  return { ...process, "keepup:damaged": "no", imported: true, spawnedBy: "someone", spawnCallId: "c" }
+}
+
+describe("a session that comes in", () => {
+  it("brings nothing along of what keepup noted in it elsewhere, and the next start leaves it alone", async () => {
+    await exportBranch()
+    const metadata = { ...marks(to.store.context.host), color: "blue" }
+    const { session } = await importHere(forgeSessions(() => ({ metadata })))
+    expect(session.metadata).toEqual({ color: "blue", imported: true })
+    expect(await recoverAll(to)).toMatchObject({ branches: [], imports: [], sessions: [] })
+    expect(await to.store.sessions.get(session.id)).toEqual(session)
+    const rows = await to.store.context.driver.all("SELECT metadata FROM sessions ORDER BY deleted_at IS NULL")
+    expect(rows.map((row) => JSON.parse(row["metadata"] as string))).toEqual([{ color: "blue" }, session.metadata])
+    expect(await checkStore(to), "what the doctor says").toEqual([])
+  })
+
+  it("was exported without what keepup noted in it, and a branch of it has nothing of that either", async () => {
+    const { session, one } = await makeSession(from)
+    const noted = { ...marks(from.store.context.host), color: "blue" }
+    await from.store.sessions.updateMetadata(session.id, noted)
+    await exportHere(session)
+    const [, line] = gunzipSync(readFileSync(exported())).toString("utf8").split("\n")
+    expect(JSON.parse(line as string)).toMatchObject({ record: "session", metadata: { color: "blue" } })
+    expect(Object.keys(JSON.parse(line as string).metadata)).toEqual(["color"])
+    const { session: branch } = await rewindToCheckpoint(from, { checkpoint: one, mode: "conversation" })
+    expect(branch.metadata).toEqual({ color: "blue" })
+    expect((await from.store.sessions.get(session.id)).metadata).toEqual(noted)
+  })
+
+})
+
+describe("what is nested as deep as can be kept", () => {
+  const nested = (levels: number) => JSON.parse(`${'[{"a":'.repeat(levels / 2)}1${"}]".repeat(levels / 2)}`)
+  const asText = (value: unknown) => JSON.stringify(value)
+  const calling = (levels: number) =>
+    said({ role: "assistant", content: "", toolCalls: [{ id: "c", name: "read", arguments: nested(levels) }] })
+
+  const refuse = (work: Promise<unknown>) => expectCode(work, "INVALID_INPUT", /levels deep/)
+
+})
