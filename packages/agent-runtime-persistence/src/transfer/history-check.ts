@@ -120,6 +120,12 @@ export function createHistoryCheck(header: HeaderRecord, findContent: FindConten
     if (bytes === undefined) throw bad(`${where} names the value ${hash}, which is missing.`)
     requireShallow(bytes)
     try {
+      const { lastCheckpointNumber } = getSession(entry.sessionId).record
+      if (number > lastCheckpointNumber) {
+        throw bad(
+          `${where} makes checkpoint #${number}; the last one of the session is said to be #${lastCheckpointNumber}.`,
+        )
+      }
       return JSON.parse(bytes.toString("utf8"))
     } catch {
       throw bad(`${where} names the value ${hash}, which is not JSON.`)
@@ -127,7 +133,7 @@ export function createHistoryCheck(header: HeaderRecord, findContent: FindConten
   }
 
   function addCheckpoint(checkpoint: CheckpointRecord): void {
-    const { record, messages } = getSession(checkpoint.sessionId)
+    const { messages } = getSession(checkpoint.sessionId)
     const entry = created.get(checkpoint.id)
     take("checkpoint", checkpoint.id)
     take("checkpoint", checkpoint.sessionId, `#${checkpoint.number}`)
@@ -136,7 +142,6 @@ export function createHistoryCheck(header: HeaderRecord, findContent: FindConten
       entry?.sessionId === checkpoint.sessionId &&
       entry.seq === checkpoint.entrySeq &&
       entry.number === checkpoint.number &&
-      checkpoint.number <= record.lastCheckpointNumber &&
       checkpoint.messageIndex === messages[checkpoint.entrySeq - 1]
     if (!isRight) throw bad(`Checkpoint #${checkpoint.number} does not fit to the log.`)
     if (checkpoint.snapshot !== null) commits.set(checkpoint.id, checkpoint.snapshot.commit)

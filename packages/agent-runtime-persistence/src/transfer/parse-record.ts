@@ -91,7 +91,7 @@ const parsers = {
     for (const name of ["name", "agentType", "taskDescription", "workspacePath"]) text(fields, name)
     oneOf(fields, "status", sessionStatuses)
     for (const name of ["createdAt", "updatedAt"]) time(fields, name)
-    count(fields, "headSeq", 1)
+    count(fields, "headSeq", 1, Number.MAX_SAFE_INTEGER) // compared with the entries that follow
     count(fields, "lastCheckpointNumber")
     for (const name of ["parentSessionId", "forkedFromCheckpointId"]) if (fields[name] !== null) id(fields, name)
     object(fields, "metadata")
@@ -117,7 +117,8 @@ const parsers = {
     id(fields, "id")
     id(fields, "sessionId")
     for (const name of ["number", "entrySeq"]) count(fields, name, 1)
-    for (const name of ["messageIndex", "sizeBytes"]) count(fields, name)
+    count(fields, "messageIndex")
+    count(fields, "sizeBytes", 0, limits.sizeBytes)
     if (fields["name"] !== null) {
       text(fields, "name")
       checkName(fields["name"] as string)
@@ -142,7 +143,7 @@ const parsers = {
     id(fields, "sessionId")
     for (const name of ["taskNodeId", "idempotencyKey"]) if (fields[name] !== null) text(fields, name)
     matches(fields, "hash", sha256)
-    count(fields, "sizeBytes")
+    count(fields, "sizeBytes", 0, limits.contentBytes)
     time(fields, "createdAt")
     const { quarantine } = fields
     const isList = Array.isArray(quarantine) && quarantine.every((reason) => typeof reason === "string")
@@ -230,7 +231,7 @@ function time(fields: Fields, name: string): void {
   count(fields, name, -latest, latest)
 }
 
-function count(fields: Fields, name: string, from = 0, to = Number.MAX_SAFE_INTEGER): void {
+function count(fields: Fields, name: string, from = 0, to: number = limits.number): void {
   const value = fields[name]
   if (!Number.isSafeInteger(value) || (value as number) < from || (value as number) > to) {
     throw wrong(fields["record"], name)

@@ -44,7 +44,7 @@ const edit = (fits: (record: Record<string, never>) => boolean, change: Record<s
     expect(at, "the record to change").toBeGreaterThanOrEqual(0)
     const record = JSON.parse(lines[at] as string)
     const text = JSON.stringify({ ...record, ...change })
-    return lines.with(at, text.replaceAll(same, record.sessionId))
+    return lines.with(at, text.replaceAll(same, record.sessionId ?? record.id))
   }
 }
 /** Stands for the session of the record. */
@@ -159,6 +159,20 @@ describe("a file that is refused", () => {
     ["a phase that can't be", edit(isEntry(3), { type: "run:ended", data: run, messageIndex: 1 }), /can't happen/],
     ["a message of no kind", edit(isEntry(2), { data: { message: { role: "god" } } }), /message/],
     ["a number of a checkpoint out of range", edit(isKind("checkpoint"), { number: 1e300 }), /number/],
+    [
+      "a last number of a checkpoint that no other can follow",
+      edit(isKind("session"), { lastCheckpointNumber: Number.MAX_SAFE_INTEGER }),
+      /lastCheckpointNumber/,
+    ],
+    ["checkpoints beyond the last one", edit(isKind("session"), { lastCheckpointNumber: 1 }), /said to be #1/],
+    [
+      "numbers the session has given already",
+      (lines) => edit(isKind("session"), { lastCheckpointNumber: 1 })(lines.filter((line) => !isCheckpoint(line))),
+      /said to be #1/,
+    ],
+    ["a checkpoint larger than any disk", edit(isKind("checkpoint"), { sizeBytes: 2 ** 50 }), /sizeBytes/],
+    ["a place among more messages than there can be", edit(isEntry(3), { messageIndex: 2 ** 40 }), /messageIndex/],
+    ["a message that is none", edit(isEntry(2), { data: { message: null } }), /message/],
     ["a checkpoint elsewhere", edit(isKind("checkpoint"), { entrySeq: 1 }), /does not fit/],
     ["a time beyond all time", edit(isKind("checkpoint"), { createdAt: 9e15 }), /createdAt/],
     ["a checkpoint named latest", edit(isKind("checkpoint"), { name: "latest" }), /name/],
@@ -267,6 +281,8 @@ const strange = { sessionId: "01890000-0000-7000-8000-000000000000", seq: 1 }
 const run = { runId: "r", outcome: "done" }
 const snapshot = { commit: "1".repeat(40), filesChanged: 0, insertions: 0, deletions: 0, skipped: [] }
 const lost = { full: true, set: { a: "f".repeat(64) }, removed: [] }
+
+const isCheckpoint = (line: string) => line.startsWith('{"record":"checkpoint"')
 
 function isEntry(seq: number) {
   return (record: Record<string, unknown>) => record["record"] === "entry" && record["seq"] === seq

@@ -137,6 +137,10 @@ export const limits = {
   treeBytes: 64 << 20,
   /** Arrays and objects inside each other. */
   depth: 1_000,
+  /** Of a checkpoint, a message, a version: the next ones are numbers that every database and reader can hold too. */
+  number: 2 ** 31 - 1,
+  /** What a checkpoint may say of its size. */
+  sizeBytes: 2 ** 40,
   /** Entries whose JSON has more characters are kept as contents. */
   inlineCharacters: 1_000_000,
   chunkBytes: 192 * 1024,
