@@ -6,9 +6,9 @@ import {
   type SessionStatus,
   statusOfPhase,
 } from "@ku0/agent-runtime-core"
-import { loadEntry, toEntries } from "../session/load-entry.js"
+import { readFixedColumns } from "../session/fixed-columns.js"
+import { toEntries } from "../session/load-entry.js"
 import type { Store } from "../store/open-store.js"
-import { plainText } from "../store/rows.js"
 import type { SqlRunner } from "../store/sql-driver.js"
 
 export interface DerivedSession {
@@ -48,23 +48,7 @@ export async function deriveSession(store: Store, id: SessionId): Promise<Derive
     status: statusOfPhase(phase),
     checkpoints: isLost ? "lost" : rows.length,
     lastNumber: Math.max(0, ...numbers, ...created.map(({ number }) => number)),
-    fixed: await readFixed(driver, id),
-  }
-}
-
-/** What the session was made with. A copy from elsewhere, and what came along with it, is in another workspace since. */
-async function readFixed(driver: SqlRunner, id: SessionId): Promise<Record<string, string | null>> {
-  const started = await loadEntry(driver, { sessionId: id, seq: 1 })
-  const row = await driver.get("SELECT metadata, deleted_at FROM sessions WHERE id = ?", [id])
-  if (started?.row["type"] !== "session:started") return {}
-  const data = JSON.parse(started.text) as Record<string, unknown>
-  const text = (name: string) => (typeof data[name] === "string" ? plainText(data[name]) : null)
-  const isCopy = row?.["deleted_at"] !== null || JSON.parse(row["metadata"] as string)?.imported === true
-  return {
-    ...(text("agentType") !== null && { agent_type: text("agentType") }),
-    ...(text("taskDescription") !== null && { task_description: text("taskDescription") }),
-    ...(text("workspacePath") !== null && !isCopy && { workspace_path: text("workspacePath") }),
-    parent_session_id: (started.row["parent_session_id"] ?? null) as string | null,
+    fixed: await readFixedColumns(driver, id),
   }
 }
 

@@ -12,7 +12,8 @@ import {
   statusOfPhase,
 } from "@ku0/agent-runtime-core"
 import { parseEvent } from "@ku0/agent-runtime-core/schemas"
-import { bad, requireShallow } from "./parse-record.js"
+import { deepestJson } from "../store/json-depth.js"
+import { bad, requireShallow, tooNew } from "./parse-record.js"
 import type {
   ArtifactRecord,
   CheckpointRecord,
@@ -76,6 +77,10 @@ export function createHistoryCheck(header: HeaderRecord, findContent: FindConten
   function addEntry(entry: EntryRecord): void {
     const session = getSession(entry.sessionId)
     const where = `Entry ${entry.seq} of session ${entry.sessionId}`
+    requireKnownVersion(entry, where)
+    if (entry.seq === 1 && session.record.parentSessionId !== (entry.parent?.sessionId ?? null)) {
+      throw bad(`Session ${entry.sessionId} branches from another one than it says.`)
+    }
     if (entry.seq !== session.messages.length + 1) throw bad(`${where} is not where it should be.`)
     if ((entry.seq === 1) !== (entry.type === "session:started")) throw bad(`${where} does not begin the session.`)
     const data = entry.dataHash === undefined ? entry.data : readJson(entry.dataHash, where)
@@ -94,10 +99,16 @@ export function createHistoryCheck(header: HeaderRecord, findContent: FindConten
     session.phase = entry.parent === null ? phase : (nextPhase("idle", entry.type, data) ?? "idle")
     session.messages.push(entry.messageIndex)
     checkData(entry, data, where)
+  /** What a newer keepup says in an event that this one knows, nobody here can prove or understand. */
+  function requireKnownVersion({ type, version }: EntryRecord, where: string): void {
+    const newest = isKnownEvent(type) ? eventTable[type].version : version
+    if (version > newest) throw tooNew(`${where} (${type}) has version`, version, newest)
+  }
+
   }
 
   function checkData(entry: EntryRecord, data: unknown, where: string): void {
-    if (isKnownEvent(entry.type) && entry.version <= eventTable[entry.type].version) {
+    if (isKnownEvent(entry.type)) {
       try {
         parseEvent(entry.type, data)
       } catch (error) {

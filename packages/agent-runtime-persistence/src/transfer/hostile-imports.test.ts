@@ -91,6 +91,40 @@ describe("a session that comes in", () => {
     expect((await from.store.sessions.get(session.id)).metadata).toEqual(noted)
   })
 
+  it("is what its log says it is, whatever the file says beside that", async () => {
+    const { agentType, taskDescription } = await exportBranch()
+    const { session } = await importHere(forgeSessions(() => ({ agentType: "other", taskDescription: "other" })))
+    expect(session).toMatchObject({ agentType, taskDescription })
+    expect(await checkStore(to), "what the doctor says").toEqual([])
+  })
+
+  it("is refused when it branches from itself, or sessions branch from each other", async () => {
+    await exportBranch()
+    const ofItself = forgeSessions(({ id }) => ({ parentSessionId: id }))
+    await expectCode(importHere(ofItself), "CORRUPT", /branches from another/)
+    const inCircle = forgeSessions(({ id }, all) => ({ parentSessionId: all.find((one) => one["id"] !== id)?.["id"] }))
+    await expectCode(importHere(inCircle), "CORRUPT", /branches from another/)
+    expect(await to.store.context.driver.all("SELECT id FROM sessions")).toEqual([])
+  })
+
+  it.each([
+    ["message:added", { message: null }],
+    ["state:changed", null],
+    ["checkpoint:created", null],
+    ["session:started", null],
+  ])("is refused whole with a newer %s than this keepup knows", async (type, data) => {
+    const { session } = await makeSession(from)
+    await exportHere(session)
+    const path = forgeExport(exported(), folder.file("forged.keepup"), (lines) => {
+      const at = lines.findIndex((line) => JSON.parse(line).type === type)
+      return lines.with(at, JSON.stringify({ ...JSON.parse(lines[at] as string), version: 99, data }))
+    })
+    await expectCode(importHere(path), "STORE_TOO_NEW", /version 99; this keepup knows up to 1/)
+    for (const table of ["sessions", "entries", "blobs", "artifacts"]) {
+      expect(await to.store.context.driver.all(`SELECT * FROM ${table}`), table).toEqual([])
+    }
+  })
+
 })
 
 describe("what is nested as deep as can be kept", () => {

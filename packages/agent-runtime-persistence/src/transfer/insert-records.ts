@@ -219,6 +219,10 @@ async function finishSession(
     `UPDATE sessions SET checkpoint_count = ?, last_checkpoint_number = ?, metadata = ?, deleted_at = ? WHERE id = ?`,
     [checkpoints, record.lastCheckpointNumber, toJson(metadata, "metadata"), isShown ? null : context.clock.now(), id],
   )
+  // the log has the last word
+  for (const [column, value] of Object.entries(await readFixedColumns(tx, id))) {
+    await tx.run(`UPDATE sessions SET ${column} = ? WHERE id = ?`, [value, id])
+  }
 }
 
 /** Its files, if it has any, are on this machine now. */

@@ -37,14 +37,7 @@ export function parseHeader(line: Buffer | undefined, path: string): HeaderRecor
   }
   const version = fields["version"]
   if (typeof version === "number" && version > transferVersion) {
-    throw new KeepupError(
-      "STORE_TOO_NEW",
-      `${path} has format ${version}; this keepup knows up to ${transferVersion}.`,
-      {
-        hint: "A newer keepup wrote it. Update keepup; nothing was imported.",
-        details: { version, newest: transferVersion },
-      },
-    )
+    throw tooNew(`${path} has format`, version, transferVersion)
   }
   if (version !== transferVersion) throw bad("The header has no version.")
   time(fields, "createdAt")
@@ -76,6 +69,14 @@ export function requireShallow(json: Buffer): void {
     else if (byte === 0x5b || byte === 0x7b) {
       if (++depth > limits.depth) throw bad("A value is nested too deep.")
     } else if (byte === 0x5d || byte === 0x7d) depth--
+/** `what` is the version of what: an entry, a file. */
+export function tooNew(what: string, version: number, newest: number): KeepupError {
+  return new KeepupError("STORE_TOO_NEW", `${what} ${version}; this keepup knows up to ${newest}.`, {
+    hint: "A newer keepup wrote it. Update keepup; nothing was imported.",
+    details: { version, newest },
+  })
+}
+
   }
 }
 
