@@ -13,7 +13,7 @@ import { lockSession } from "../session/append-entries.js"
 import { encodeBlob, putBlob, readBlob } from "../state/blob-store.js"
 import { sha256 } from "../store/lazy-crypto.js"
 import { pageLimit } from "../store/page-limit.js"
-import { plainText } from "../store/rows.js"
+import { plainText, toJson } from "../store/rows.js"
 import type { SqlRow, SqlRunner, SqlValue } from "../store/sql-driver.js"
 import type { StoreContext } from "../store/store-context.js"
 
@@ -130,7 +130,7 @@ export async function insertArtifact(tx: SqlRunner, artifact: Artifact): Promise
       plainText(artifact.mediaType),
       artifact.sizeBytes,
       artifact.quarantine === null ? null : JSON.stringify(artifact.quarantine),
-      artifact.renderHints === null ? null : JSON.stringify(artifact.renderHints),
+      artifact.renderHints === null ? null : toJson(artifact.renderHints, "field renderHints of the artifact"),
       artifact.idempotencyKey === null ? null : plainText(artifact.idempotencyKey),
       artifact.createdAt,
     ],

@@ -1,15 +1,9 @@
 /** JSON with sorted keys: the same value is the same text, whatever order its keys were set in. */
-import { KeepupError } from "@ku0/agent-runtime-core"
 import { toJson } from "../store/rows.js"
 
 /** Accepts what has a JSON form; anything else is `INVALID_INPUT`. */
 export function canonicalJson(value: unknown, what: string): string {
-  const plain: unknown = JSON.parse(toJson(value, what))
-  try {
-    return JSON.stringify(sorted(plain))
-  } catch (cause) {
-    throw new KeepupError("INVALID_INPUT", `The ${what} is nested too deeply (${(cause as Error).message}).`, { cause })
-  }
+  return JSON.stringify(sorted(JSON.parse(toJson(value, what))))
 }
 
 function sorted(value: unknown): unknown {

@@ -123,20 +123,26 @@ export function parseJson(text: unknown, what: string): unknown {
   }
 }
 
-/** What `JSON.parse` gives back, or `INVALID_INPUT` for what has no JSON form. */
+/** What `JSON.parse` gives back, or `INVALID_INPUT` for what has no JSON form or is nested deeper than may be kept. */
 export function toJson(value: unknown, what: string): string {
+  let text: string | undefined
   let why = ""
   let cause: unknown
   try {
-    const text: string | undefined = JSON.stringify(value)
-    if (text !== undefined) return text
+    text = JSON.stringify(value)
   } catch (error) {
     why = ` (${(error as Error).message})`
     cause = error
   }
-  throw new KeepupError("INVALID_INPUT", `The ${what} has no JSON form${why}.`, {
-    hint: "Nothing was kept. Hand over plain objects, lists, texts and numbers.",
-    cause,
+  if (text === undefined) {
+    throw new KeepupError("INVALID_INPUT", `The ${what} has no JSON form${why}.`, {
+      hint: "Nothing was kept. Hand over plain objects, lists, texts and numbers.",
+      cause,
+    })
+  }
+  if (!isNestedDeeper(text, deepestJson)) return text
+  throw new KeepupError("INVALID_INPUT", `The ${what} is nested more than ${deepestJson} levels deep.`, {
+    hint: "Nothing was kept. Hand over something flatter, or the whole as a text.",
   })
 }
 

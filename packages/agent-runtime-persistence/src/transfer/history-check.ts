@@ -129,17 +129,12 @@ export function createHistoryCheck(header: HeaderRecord, findContent: FindConten
   function readJson(hash: string, where: string): unknown {
     const bytes = findContent(hash)?.read()
     if (bytes === undefined) throw bad(`${where} names the value ${hash}, which is missing.`)
-    requireShallow(bytes)
     try {
-      const { lastCheckpointNumber } = getSession(entry.sessionId).record
-      if (number > lastCheckpointNumber) {
-        throw bad(
-          `${where} makes checkpoint #${number}; the last one of the session is said to be #${lastCheckpointNumber}.`,
-        )
-      }
-      return JSON.parse(bytes.toString("utf8"))
-    } catch {
-      throw bad(`${where} names the value ${hash}, which is not JSON.`)
+      const json = bytes.toString("utf8")
+      requireShallow(json, deepestJson)
+      return JSON.parse(json)
+    } catch (error) {
+      throw isKeepupError(error) ? error : bad(`${where} names the value ${hash}, which is not JSON.`)
     }
   }
 

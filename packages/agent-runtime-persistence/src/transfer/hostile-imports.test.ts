@@ -135,4 +135,32 @@ describe("what is nested as deep as can be kept", () => {
 
   const refuse = (work: Promise<unknown>) => expectCode(work, "INVALID_INPUT", /levels deep/)
 
+  it("travels, and nothing deeper can be kept", async () => {
+    const metadata = { deep: { a: nested(deepestJson - 2) } }
+    const session = await from.store.sessions.create({ workspacePath: from.workspace, metadata })
+    await from.store.log.append(session.id, [user("go"), calling(deepestJson - 4)])
+    await from.store.state.put(session.id, { deep: nested(deepestJson) })
+    await from.store.checkpoints.create({ sessionId: session.id, trigger: "manual", metadata })
+    const facts = { ...artifact("deep", session), renderHints: metadata }
+    await from.store.artifacts.put(facts, Buffer.from("deep"))
+    await exportHere(session)
+    const { session: copy } = await importHere()
+    const head = await to.store.log.head(copy.id)
+    expect(asText(copy.metadata)).toBe(asText({ ...metadata, imported: true }))
+    expect(asText((await to.store.state.get(head))["deep"])).toBe(asText(nested(deepestJson)))
+    const [last] = await to.store.log.lastMessages(head, 1)
+    expect(asText(last?.message)).toBe(asText((calling(deepestJson - 4).data as Fields)["message"]))
+    expect(asText((await to.store.checkpoints.resolve(copy.id, "latest")).metadata)).toBe(asText(metadata))
+    expect(asText((await to.store.artifacts.get("deep")).renderHints)).toBe(asText(metadata))
+
+    const tooDeep = { deep: nested(deepestJson) }
+    const { id } = session
+    await refuse(from.store.log.append(id, [calling(deepestJson - 2)]))
+    await refuse(from.store.state.put(id, { deep: [nested(deepestJson)] }))
+    await refuse(from.store.sessions.create({ workspacePath: "/w", metadata: tooDeep }))
+    await refuse(from.store.sessions.updateMetadata(id, tooDeep))
+    await refuse(from.store.checkpoints.create({ sessionId: id, trigger: "manual", metadata: tooDeep }))
+    await refuse(from.store.artifacts.put({ ...facts, id: "b" as never, renderHints: tooDeep }, Buffer.from("b")))
+    expect((await from.store.sessions.get(id)).headSeq, "nothing was kept").toBe(5)
+  })
 })

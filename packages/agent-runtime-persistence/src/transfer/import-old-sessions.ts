@@ -5,6 +5,7 @@
 import { readFile, stat } from "node:fs/promises"
 import { event, KeepupError, type Message, type Session, type SessionId } from "@ku0/agent-runtime-core"
 import { fromFileError } from "../artifact/file-error.js"
+import { deepestJson } from "../store/json-depth.js"
 import type { Store } from "../store/open-store.js"
 import { insertRecords, type StoredRecord } from "./insert-records.js"
 import { createIdMap } from "./map-ids.js"
@@ -54,10 +55,11 @@ async function readOldFile(path: string): Promise<Fields[]> {
   } catch (error) {
     throw fromFileError(error, `read ${path}`)
   }
-  requireShallow(bytes)
+  const json = bytes.toString("utf8")
+  requireShallow(json, deepestJson)
   let list: unknown
   try {
-    list = JSON.parse(bytes.toString("utf8").replace(/^\uFEFF/, ""))
+    list = JSON.parse(json.replace(/^\uFEFF/, ""))
   } catch (cause) {
     throw refused(path, "is not JSON", cause)
   }

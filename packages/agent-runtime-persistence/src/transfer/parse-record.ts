@@ -9,6 +9,7 @@ import {
   sessionStatuses,
 } from "@ku0/agent-runtime-core"
 import { parseCheckpointName } from "../checkpoint/checkpoint-store.js"
+import { isNestedDeeper } from "../store/json-depth.js"
 import {
   type ChunkRecord,
   type DataRecord,
@@ -29,7 +30,7 @@ const latest = 8_640_000_000_000_000
 
 /** The first line. Another format is `INVALID_INPUT`, a newer one `STORE_TOO_NEW`. */
 export function parseHeader(line: Buffer | undefined, path: string): HeaderRecord {
-  const fields = line === undefined ? undefined : tryParse(line)
+  const fields = line === undefined ? undefined : tryParse(line.toString("utf8"))
   if (!isObject(fields) || fields["format"] !== transferFormat) {
     throw new KeepupError("INVALID_INPUT", `${path} is not an exported session.`, {
       hint: "Give a file that `keepup session export` wrote.",
@@ -47,8 +48,9 @@ export function parseHeader(line: Buffer | undefined, path: string): HeaderRecor
 }
 
 export function parseRecord(line: Buffer): DataRecord | ChunkRecord | EndRecord {
-  requireShallow(line)
-  const fields = tryParse(line)
+  const json = line.toString("utf8")
+  requireShallow(json, limits.depth)
+  const fields = tryParse(json)
   if (!isObject(fields)) throw bad("A line is not a record.")
   const name = fields["record"]
   if (typeof name !== "string" || !Object.hasOwn(parsers, name)) throw bad("A line is not a known record.")
@@ -57,32 +59,21 @@ export function parseRecord(line: Buffer): DataRecord | ChunkRecord | EndRecord 
 }
 
 /** JSON of any depth can be read, but not everything that handles it later can go as deep. */
-export function requireShallow(json: Buffer): void {
-  let depth = 0
-  let isText = false
-  for (let at = 0; at < json.length; at++) {
-    const byte = json[at]
-    if (isText) {
-      if (byte === 0x5c) at++
-      else if (byte === 0x22) isText = false
-    } else if (byte === 0x22) isText = true
-    else if (byte === 0x5b || byte === 0x7b) {
-      if (++depth > limits.depth) throw bad("A value is nested too deep.")
-    } else if (byte === 0x5d || byte === 0x7d) depth--
-/** `what` is the version of what: an entry, a file. */
-export function tooNew(what: string, version: number, newest: number): KeepupError {
-  return new KeepupError("STORE_TOO_NEW", `${what} ${version}; this keepup knows up to ${newest}.`, {
-    hint: "A newer keepup wrote it. Update keepup; nothing was imported.",
-    details: { version, newest },
-  })
-}
-
-  }
+export function requireShallow(json: string, levels: number): void {
+  if (isNestedDeeper(json, levels)) throw bad("A value is nested too deep.")
 }
 
 export function bad(what: string): KeepupError {
   return new KeepupError("CORRUPT", `${what} Nothing was imported.`, {
     hint: "The file was changed or damaged on its way. Export the session again.",
+  })
+}
+
+/** `what` is the version of what: an entry, a file. */
+export function tooNew(what: string, version: number, newest: number): KeepupError {
+  return new KeepupError("STORE_TOO_NEW", `${what} ${version}; this keepup knows up to ${newest}.`, {
+    hint: "A newer keepup wrote it. Update keepup; nothing was imported.",
+    details: { version, newest },
   })
 }
 
@@ -199,9 +190,9 @@ function parseGit(git: GitFacts): void {
   for (const name of ["uncommitted", "untracked"]) count(fields, name)
 }
 
-function tryParse(line: Buffer): unknown {
+function tryParse(json: string): unknown {
   try {
-    return JSON.parse(line.toString("utf8"))
+    return JSON.parse(json)
   } catch {
     return undefined
   }

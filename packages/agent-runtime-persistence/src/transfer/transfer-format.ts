@@ -4,6 +4,7 @@
  * them, checkpoints, logs, artifacts, and the objects of the snapshots, children before their parents.
  */
 import type { Artifact, Checkpoint, EntryRef, SessionId, SessionLogLevel, SessionStatus } from "@ku0/agent-runtime-core"
+import { deepestJson } from "../store/json-depth.js"
 
 export const transferFormat = "keepup-session"
 export const transferVersion = 1
@@ -135,8 +136,8 @@ export const limits = {
   contentBytes: 512 * 1024 * 1024,
   /** A folder's list of names, or a commit. */
   treeBytes: 64 << 20,
-  /** Arrays and objects inside each other. */
-  depth: 1_000,
+  /** Arrays and objects inside each other, in a record around what can be kept. */
+  depth: deepestJson + 1,
   /** Of a checkpoint, a message, a version: the next ones are numbers that every database and reader can hold too. */
   number: 2 ** 31 - 1,
   /** What a checkpoint may say of its size. */
