@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { escapePath, toBytePath } from "./byte-path.js"
 import { formatCommit, type ObjectType, objectId } from "./git-objects.js"
 import { createObjectCheck } from "./transfer-objects.js"
 
@@ -38,8 +39,6 @@ describe("an object on its way in", () => {
     ["no name", "tree", tree(["100644", "", blob])],
     ["a path for a name", "tree", tree(["100644", "a/b", blob])],
     ["a .git", "tree", tree(["40000", ".git", emptyTree])],
-    ["a .GIT for disks that do not tell cases apart", "tree", tree(["40000", ".GIT", emptyTree])],
-    ["a .git with letters nobody sees", "tree", tree(["40000", ".g\u200cit", emptyTree])],
     ["a submodule", "tree", tree(["160000", "a", blob])],
     ["a mode of its own", "tree", tree(["104755", "a", blob])],
     ["a name twice", "tree", tree(["100644", "a", blob], ["100644", "a", blob])],
@@ -72,6 +71,23 @@ describe("an object on its way in", () => {
     expect(() => check.add({ id: objectId(type, data), type, data })).toThrow(
       expect.objectContaining({ code: "CORRUPT" }),
     )
+  })
+
+  it.each([
+    ["a .GIT for disks that do not tell cases apart", ".GIT"],
+    ["a .git with letters nobody sees", ".g\u200cit"],
+  ])("is refused with %s on their systems, and taken where it is a name like any other", (_, name) => {
+    const names = tree(["40000", name, emptyTree])
+    const empty = commit(facts(`Keepup-Empty: ${escapePath(toBytePath(name))}/hooks`))
+    for (const platform of ["darwin", "win32", "linux"] as const) {
+      const there = createObjectCheck(platform)
+      there.add({ id: emptyTree, type: "tree", data: Buffer.alloc(0) })
+      for (const [type, data] of [["tree", names] as const, ["commit", empty] as const]) {
+        const take = () => there.add({ id: objectId(type, data), type, data })
+        if (platform === "linux") expect(take, `${type} on ${platform}`).not.toThrow()
+        else expect(take, `${type} on ${platform}`).toThrow(expect.objectContaining({ code: "CORRUPT" }))
+      }
+    }
   })
 
   it("is refused under an id that is not its own", () => {

@@ -97,7 +97,10 @@ export async function importObjects(
   return { count, undo: () => lock.hold(async () => environment.refs.remove([...names.keys()])) }
 }
 
-export function createObjectCheck(): ObjectCheck {
+/** `platform` decides which names the disk may take for `.git`, which is never captured; all others are. */
+export function createObjectCheck(platform: NodeJS.Platform = process.platform): ObjectCheck {
+  const isPlainName = (name: BytePath) => !leadsElsewhere(name) && !isGitFolder(name, platform)
+  const isPlainPath = (path: BytePath) => path.split("/").every(isPlainName)
   // an object can only name objects that came before it, so nothing can be missing or run in a circle
   const types = new Map<string, ObjectType>()
 
@@ -157,15 +160,16 @@ function* readTree(id: string, data: Buffer): Generator<TreeEntry> {
   }
 }
 
-/** One name inside a folder. Not `.git` either, in any spelling a disk may take for it: it is never captured. */
-function isPlainName(name: BytePath): boolean {
-  if (name === "" || name === "." || name === ".." || /[/\0]/.test(name)) return false
-  const spelled = Buffer.from(name, "latin1").toString("utf8")
-  return spelled.replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, "").toLowerCase() !== ".git"
+/** Anything but one name inside a folder. */
+function leadsElsewhere(name: BytePath): boolean {
+  return name === "" || name === "." || name === ".." || /[/\0]/.test(name)
 }
 
-function isPlainPath(path: BytePath): boolean {
-  return path.split("/").every(isPlainName)
+/** Where disks do not tell cases apart, nor see every letter, `.GIT` would be written into the repository itself. */
+function isGitFolder(name: BytePath, platform: NodeJS.Platform): boolean {
+  if (platform !== "darwin" && platform !== "win32") return name === ".git"
+  const spelled = Buffer.from(name, "latin1").toString("utf8")
+  return spelled.replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, "").toLowerCase() === ".git"
 }
 
 function corrupt(id: string, what: string): KeepupError {

@@ -125,6 +125,20 @@ describe("a session that comes in", () => {
     }
   })
 
+  it.runIf(process.platform === "linux")("has files and folders that are called nearly like git's own", async () => {
+    const at = (name: string) => join(from.workspace, name)
+    for (const name of [".GIT/hooks/x", ".Git", "deep/.g\u200cit"]) {
+      mkdirSync(join(at(name), ".."), { recursive: true })
+      writeFileSync(at(name), name)
+    }
+    mkdirSync(at("deep/.gIT/empty"), { recursive: true })
+    const session = await from.createSession()
+    await from.manager.take({ sessionId: session.id, trigger: "manual", name: "odd" })
+    await exportHere(session)
+    const { session: copy } = await importHere()
+    await restoreCheckpoint(to, { checkpoint: await to.store.checkpoints.resolve(copy.id, "odd") })
+    expect(takePicture(to.workspace)).toEqual(takePicture(from.workspace))
+  })
 })
 
 describe("what is nested as deep as can be kept", () => {
