@@ -45,8 +45,8 @@ export function createArtifactStore(context: StoreContext, content: ArtifactCont
       if (sameKey !== undefined) return sameKey
       if (record.sessionId !== null) await lockSession(context, tx, record.sessionId)
       if (blob !== undefined) await putBlob(tx, blob, context.clock.now())
-      await insertArtifact(tx, record)
-      return record
+      if (await insertArtifact(tx, record)) return record
+      return acceptSame((await findRecord(tx, plainText(record.id))) as Artifact, record) // someone was faster
     })
   }
 
@@ -114,11 +114,12 @@ function acceptSame(known: Artifact, offered: Artifact): Artifact {
   throw new KeepupError("CONFLICT", `There is another artifact ${known.id} already.`, { hint: "Give it a new id." })
 }
 
-/** Only the record: its content is kept already. */
-export async function insertArtifact(tx: SqlRunner, artifact: Artifact): Promise<void> {
-  await tx.run(
+/** Only the record: its content is kept already. False if there is another one of its id. */
+export async function insertArtifact(tx: SqlRunner, artifact: Artifact): Promise<boolean> {
+  const inserted = await tx.run(
     `INSERT INTO artifacts (id, session_id, type, schema_version, title, task_node_id, hash, media_type, size_bytes,
-       quarantine, render_hints, idempotency_key, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       quarantine, render_hints, idempotency_key, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (id) DO NOTHING`,
     [
       plainText(artifact.id),
       artifact.sessionId,
@@ -135,6 +136,7 @@ export async function insertArtifact(tx: SqlRunner, artifact: Artifact): Promise
       artifact.createdAt,
     ],
   )
+  return inserted > 0
 }
 
 function toArtifact(row: SqlRow): Artifact {

@@ -28,7 +28,6 @@ export interface HistoryFacts {
   readonly commits: ReadonlyMap<string, string>
   /** Contents that are values of a state. */
   readonly stateHashes: ReadonlySet<string>
-  readonly artifactIds: ReadonlySet<string>
   readonly artifactHashes: ReadonlySet<string>
 }
 
@@ -53,7 +52,6 @@ export function createHistoryCheck(header: HeaderRecord, findContent: FindConten
   const taken = new Set<string>()
   const commits = new Map<string, string>()
   const stateHashes = new Set<string>()
-  const artifactIds = new Set<string>()
   const artifactHashes = new Set<string>()
 
   function getSession(id: string): KnownSession {
@@ -77,12 +75,12 @@ export function createHistoryCheck(header: HeaderRecord, findContent: FindConten
   function addEntry(entry: EntryRecord): void {
     const session = getSession(entry.sessionId)
     const where = `Entry ${entry.seq} of session ${entry.sessionId}`
+    if (entry.seq !== session.messages.length + 1) throw bad(`${where} is not where it should be.`)
+    if ((entry.seq === 1) !== (entry.type === "session:started")) throw bad(`${where} does not begin the session.`)
     requireKnownVersion(entry, where)
     if (entry.seq === 1 && session.record.parentSessionId !== (entry.parent?.sessionId ?? null)) {
       throw bad(`Session ${entry.sessionId} branches from another one than it says.`)
     }
-    if (entry.seq !== session.messages.length + 1) throw bad(`${where} is not where it should be.`)
-    if ((entry.seq === 1) !== (entry.type === "session:started")) throw bad(`${where} does not begin the session.`)
     const data = entry.dataHash === undefined ? entry.data : readJson(entry.dataHash, where)
     let before = session.messages.at(-1) ?? 0
     if (entry.parent !== null) {
@@ -99,12 +97,12 @@ export function createHistoryCheck(header: HeaderRecord, findContent: FindConten
     session.phase = entry.parent === null ? phase : (nextPhase("idle", entry.type, data) ?? "idle")
     session.messages.push(entry.messageIndex)
     checkData(entry, data, where)
+  }
+
   /** What a newer keepup says in an event that this one knows, nobody here can prove or understand. */
   function requireKnownVersion({ type, version }: EntryRecord, where: string): void {
     const newest = isKnownEvent(type) ? eventTable[type].version : version
     if (version > newest) throw tooNew(`${where} (${type}) has version`, version, newest)
-  }
-
   }
 
   function checkData(entry: EntryRecord, data: unknown, where: string): void {
@@ -122,6 +120,12 @@ export function createHistoryCheck(header: HeaderRecord, findContent: FindConten
       }
     } else if (entry.type === "checkpoint:created") {
       const { checkpointId, number } = data as EventData<"checkpoint:created">
+      const { lastCheckpointNumber } = getSession(entry.sessionId).record
+      if (number > lastCheckpointNumber) {
+        throw bad(
+          `${where} makes checkpoint #${number}; the last one of the session is said to be #${lastCheckpointNumber}.`,
+        )
+      }
       created.set(checkpointId, { sessionId: entry.sessionId, seq: entry.seq, number })
     }
   }
@@ -160,7 +164,6 @@ export function createHistoryCheck(header: HeaderRecord, findContent: FindConten
     if (findContent(artifact.hash)?.size !== artifact.sizeBytes) {
       throw bad(`The content of artifact ${artifact.id} is missing or has another size.`)
     }
-    artifactIds.add(artifact.id)
     artifactHashes.add(artifact.hash)
   }
 
@@ -180,7 +183,7 @@ export function createHistoryCheck(header: HeaderRecord, findContent: FindConten
       }
       const { record, phase } = getSession(header.sessionId)
       if (record.status !== statusOfPhase(phase)) throw bad(`Session ${record.id} is not ${record.status}.`)
-      return { commits, stateHashes, artifactIds, artifactHashes }
+      return { commits, stateHashes, artifactHashes }
     },
   }
 }

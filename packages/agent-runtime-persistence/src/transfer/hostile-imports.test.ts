@@ -125,6 +125,27 @@ describe("a session that comes in", () => {
     }
   })
 
+  it("keeps its artifacts apart from those of others that bring the same file in at the same time", async () => {
+    const { session } = await makeSession(from)
+    const { hash, sizeBytes } = await from.store.artifacts.get("plan")
+    const emitted = { artifactId: "plan", type: "ReportCard", title: "the plan", hash, sizeBytes }
+    const message: Message = { role: "user", content: "see", artifactIds: ["plan"] }
+    await from.store.log.append(session.id, [{ type: "artifact:emitted", data: emitted }, said(message)])
+    await exportHere(session)
+    const copies = (await Promise.all([importHere(), importHere(), importHere()])).map((one) => one.session)
+    const names = new Set<string>()
+    for (const { id } of copies) {
+      const [last] = await to.store.log.lastMessages(await to.store.log.head(id), 1)
+      const name = String(last?.message.role === "user" && last.message.artifactIds?.[0])
+      expect((await to.store.artifacts.get(name)).sessionId).toBe(id)
+      expect(Buffer.from(await to.store.artifacts.read(name)).toString()).toBe("the plan")
+      names.add(name)
+    }
+    expect(names.size).toBe(3)
+    expect(names).toContain("plan")
+    expect(await checkStore(to), "what the doctor says").toEqual([])
+  })
+
   it.runIf(process.platform === "linux")("has files and folders that are called nearly like git's own", async () => {
     const at = (name: string) => join(from.workspace, name)
     for (const name of [".GIT/hooks/x", ".Git", "deep/.g\u200cit"]) {

@@ -34,7 +34,7 @@ export async function importOldSessions(store: Store, options: ImportOldSessions
   const { context } = store
   const made = await insertRecords(records.flat(), {
     context,
-    ids: createIdMap(context.ids, new Set(), new Map()),
+    ids: createIdMap(context.ids, new Set()),
     workspacePath: options.workspacePath,
     isShown: () => true,
     interruption: "",

@@ -11,7 +11,7 @@ import { insertRecords, type StoredRecord } from "./insert-records.js"
 import { createIdMap, type IdMap } from "./map-ids.js"
 import type { ReadLinesOptions } from "./read-lines.js"
 import { createSpool, readSpoolLines, type Spool } from "./spool.js"
-import type { SessionRecord, TransferCounts } from "./transfer-format.js"
+import type { ArtifactRecord, SessionRecord, TransferCounts } from "./transfer-format.js"
 import { type VerifiedExport, verifyExport } from "./verify-export.js"
 
 export interface ImportSessionOptions extends ReadLinesOptions {
@@ -37,8 +37,7 @@ export async function importSession(
   try {
     const verified = await verifyExport(options.path, spool, options)
     const { context: shared } = context.store
-    const artifacts = await nameArtifacts(shared, verified.artifactIds)
-    const ids = createIdMap(shared.ids, new Set(listSessions(spool)), artifacts)
+    const ids = createIdMap(shared.ids, new Set(listSessions(spool)))
     await keepContents(shared, verified, spool)
     const refs = new Map([...verified.commits].map(([id, commit]) => [ids.id(id), commit]))
     const keepFiles = async () => {
@@ -94,24 +93,17 @@ async function keepContents(context: StoreContext, verified: VerifiedExport, spo
   for (const hash of verified.artifactHashes) await context.artifactContent.put(readContent(verified, spool, hash))
 }
 
-/** An artifact keeps its name if that is free here: texts may speak of it. */
-async function nameArtifacts(context: StoreContext, old: Iterable<string>): Promise<Map<string, string>> {
-  const names = new Map<string, string>()
-  for (const id of old) {
-    const isTaken = (await context.driver.get("SELECT 1 FROM artifacts WHERE id = ?", [id])) !== undefined
-    names.set(id, isTaken ? context.ids.next() : id)
-  }
-  return names
-}
-
+/** Artifacts before the entries that name them: only then it is known how they are called here. */
 function* readRecords(spool: Spool): Generator<StoredRecord> {
-  for (const line of readSpoolLines(spool.records)) yield JSON.parse(line) as StoredRecord
+  for (const file of [spool.heads, spool.records]) {
+    for (const line of readSpoolLines(file)) yield JSON.parse(line) as StoredRecord
+  }
 }
 
 function* listSessions(spool: Spool): Generator<string> {
-  for (const record of readRecords(spool)) {
-    if (record.record !== "session") return // they come first
-    yield (record satisfies SessionRecord).id
+  for (const line of readSpoolLines(spool.heads)) {
+    const { record, id } = JSON.parse(line) as SessionRecord | ArtifactRecord
+    if (record === "session") yield id
   }
 }
 

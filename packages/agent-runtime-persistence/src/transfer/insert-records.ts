@@ -45,7 +45,7 @@ type Write = (work: (tx: SqlRunner) => Promise<void>) => Promise<void>
 const batchRecords = 200
 const batchBytes = 4_000_000
 
-/** `records` in the order of the format. Returns the sessions that are shown, by their old ids. */
+/** `records` in the order of the format, but artifacts before entries. Returns the sessions that are shown, by their old ids. */
 export async function insertRecords(
   records: Iterable<StoredRecord>,
   options: InsertRecordsOptions,
@@ -147,7 +147,7 @@ async function insertBatch(
     await append()
     if (record.record === "checkpoint") await insertCheckpoint(tx, toCheckpoint(record, options))
     else if (record.record === "log") await insertLog(tx, record, ids)
-    else await insertArtifact(tx, toArtifact(record, ids))
+    else await insertNamedArtifact(tx, record, ids)
   }
   await append()
 }
@@ -235,6 +235,13 @@ function toCheckpoint(record: CheckpointRecord, { ids, context }: InsertRecordsO
     note: checkpoint.note === null ? null : plainText(checkpoint.note),
     host: context.host.split("/")[0] as string,
   }
+}
+
+/** It keeps its name if that is free here: texts may speak of it. Whoever else imports the same file waits for us. */
+async function insertNamedArtifact(tx: SqlRunner, record: ArtifactRecord, ids: IdMap): Promise<void> {
+  if (await insertArtifact(tx, toArtifact(record, ids))) return
+  ids.renameArtifact(record.id)
+  await insertArtifact(tx, toArtifact(record, ids))
 }
 
 function toArtifact({ record: _, ...artifact }: ArtifactRecord, ids: IdMap) {

@@ -4,8 +4,10 @@ import type { IdSource } from "@ku0/agent-runtime-core"
 export interface IdMap {
   /** A session, checkpoint or restore. */
   id(old: string): string
-  /** An artifact; one that did not come along keeps its name. */
+  /** An artifact; one that did not come along, or whose name is free here, keeps it. */
   artifact(old: string): string
+  /** Another name for an artifact, from now on. */
+  renameArtifact(old: string): void
   /** The data of an entry, with the ids that keepup put there. What people and agents wrote is not touched. */
   data(type: string, data: unknown): unknown
 }
@@ -16,12 +18,9 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const idFields = ["checkpointId", "safetyCheckpointId", "restoreId"] as const
 
 /** `sessions` are the old ids of the sessions that come along. */
-export function createIdMap(
-  ids: IdSource,
-  sessions: ReadonlySet<string>,
-  artifacts: ReadonlyMap<string, string>,
-): IdMap {
+export function createIdMap(ids: IdSource, sessions: ReadonlySet<string>): IdMap {
   const known = new Map<string, string>()
+  const artifacts = new Map<string, string>()
 
   function id(old: string): string {
     const found = known.get(old)
@@ -53,6 +52,9 @@ export function createIdMap(
   return {
     id,
     artifact,
+    renameArtifact(old) {
+      artifacts.set(old, ids.next())
+    },
     data(type, data) {
       if (typeof data !== "object" || data === null || Array.isArray(data)) return data
       const fields = data as Fields

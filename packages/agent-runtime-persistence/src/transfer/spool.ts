@@ -1,4 +1,4 @@
-/** What an import unpacks before it believes any of it: three files in a folder of their own, gone afterwards. */
+/** What an import unpacks before it believes any of it: four files in a folder of their own, gone afterwards. */
 import {
   closeSync,
   mkdirSync,
@@ -20,7 +20,9 @@ export interface SpoolFile {
 }
 
 export interface Spool {
-  /** One line each. */
+  /** Sessions and artifacts: what the others name. One line each. */
+  readonly heads: SpoolFile
+  /** All other records, one line each. */
   readonly records: SpoolFile
   readonly contents: SpoolFile
   readonly objects: SpoolFile
@@ -63,6 +65,7 @@ export function createSpool(workFolder: string): Spool {
   }
 
   return {
+    heads: open("heads"),
     records: open("records"),
     contents: open("contents"),
     objects: open("objects"),

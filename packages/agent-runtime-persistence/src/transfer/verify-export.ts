@@ -125,8 +125,9 @@ export async function verifyExport(
     if (record.record === "content" || record.record === "object") startBytes(record)
     else {
       history.add(record)
-      spool.records.append(line)
-      spool.records.append(newLine)
+      const file = record.record === "session" || record.record === "artifact" ? spool.heads : spool.records
+      file.append(line)
+      file.append(newLine)
     }
   }
   if (end === undefined || incoming !== undefined) throw bad(`${path} is cut off.`)
