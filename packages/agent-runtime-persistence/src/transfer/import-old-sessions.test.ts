@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process"
 import { readFileSync, statSync, writeFileSync } from "node:fs"
 import { pairToolCalls } from "@ku0/agent-runtime-core"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
@@ -85,10 +86,17 @@ describe("an old sessions.json", () => {
 
   it("is refused whole when any part of it is not what it should be", async () => {
     const cases = ["", "{", "{}", "[1]", '[{"id":1,"messages":[]}]', '[{"id":"a"}]', `[${JSON.stringify(old[0])},{}]`]
+    for (const part of ["messages", "toolCalls", "approvals"]) {
+      for (const items of [[1, null, "x"], [...(old[0]?.messages ?? []), []], "none"]) {
+        cases.push(JSON.stringify([{ ...old[0], [part]: items }]))
+      }
+    }
     for (const text of cases) await expectCode(importText(text), "INVALID_INPUT", /Nothing was imported/)
     await expectCode(importText("[".repeat(5_000)), "CORRUPT")
     await expectCode(importOldSessions(store, { path: folder.file("no"), workspacePath: "/w" }), "NOT_FOUND")
     await expectCode(importOldSessions(store, { path: folder.path, workspacePath: "/w" }), "INVALID_INPUT")
+    execFileSync("mkfifo", [folder.file("pipe")]) // nobody writes into it
+    await expectCode(importOldSessions(store, { path: folder.file("pipe"), workspacePath: "/w" }), "INVALID_INPUT")
     expect(await store.sessions.list()).toEqual([])
     const before = statSync(folder.file("sessions.json"))
     await expect(importText("[]")).resolves.toEqual([])

@@ -49,8 +49,9 @@ export async function importOldSessions(store: Store, options: ImportOldSessions
 async function readOldFile(path: string): Promise<Fields[]> {
   let bytes: Buffer
   try {
-    const { size } = await stat(path)
-    if (size > largestFile) throw refused(path, `has more than ${largestFile} bytes`)
+    const found = await stat(path)
+    if (!found.isFile()) throw refused(path, "is not a file") // who reads a pipe waits for whoever fills it
+    if (found.size > largestFile) throw refused(path, `has more than ${largestFile} bytes`)
     bytes = await readFile(path)
   } catch (error) {
     throw fromFileError(error, `read ${path}`)
@@ -67,6 +68,11 @@ async function readOldFile(path: string): Promise<Fields[]> {
   for (const session of list) {
     if (typeof session["id"] !== "string" || !Array.isArray(session["messages"])) {
       throw refused(path, "holds something that is not a session")
+    }
+    for (const name of ["messages", "toolCalls", "approvals"]) {
+      const items = session[name] ?? []
+      if (Array.isArray(items) && items.every(isObject)) continue
+      throw refused(path, `holds something among the ${name} of a session that does not belong there`)
     }
   }
   return list
@@ -110,7 +116,7 @@ function toRecords(old: Fields, index: number, workspacePath: string, now: numbe
 /** Messages in their order; calls and approvals where their times put them, never before a message of the same time. */
 function putInOrder(old: Fields, createdAt: number): Said[] {
   let last = createdAt
-  const messages = (old["messages"] as unknown[]).filter(isObject).map((message): Said => {
+  const messages = listOf(old["messages"]).map((message): Said => {
     last = Math.max(last, toTime(message["timestamp"]) ?? last)
     return { time: last, ...added(toMessage(message)) }
   })
@@ -151,7 +157,7 @@ function toResult(call: Fields): { content: string; isError: boolean } {
 }
 
 function firstPrompt(old: Fields): string {
-  const first = (old["messages"] as unknown[]).filter(isObject).find(({ role }) => role === "user")
+  const first = listOf(old["messages"]).find(({ role }) => role === "user")
   return textOf(first?.["content"]).slice(0, 200)
 }
 

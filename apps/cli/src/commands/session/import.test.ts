@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -63,6 +64,11 @@ it("refuses what is no export, and what is not there", async () => {
   )
   expect((await machine.ask("session import nothing.keepup", 3)).error.code).toBe("NOT_FOUND")
   expect((await machine.ask("session list")).sessions).toEqual([])
+})
+
+it("does not wait for what a pipe may bring", async () => {
+  execFileSync("mkfifo", [join(machine.workspace, "pipe")])
+  expect((await machine.ask("session import pipe", 2)).error.message).toMatch(/not a file/)
 })
 
 it("says that a folder is no export", async () => {

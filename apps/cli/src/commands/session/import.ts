@@ -1,5 +1,5 @@
 /** `session import`: takes an exported session in, under new ids, all or nothing. */
-import { closeSync, openSync, readSync } from "node:fs"
+import { closeSync, constants, openSync, readSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { importOldSessions, importSession, KeepupError, type Session, sessionToJson, shortId } from "@ku0/agent-runtime"
 import type { Command } from "../../command.js"
@@ -59,7 +59,8 @@ export const importCommand: Command = {
 
 function readHead(path: string): string {
   try {
-    const file = openSync(path, "r")
+    // a pipe is not waited for: it is refused like anything that is no file
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
     try {
       const head = Buffer.alloc(64)
       const size = readSync(file, head)
