@@ -113,7 +113,11 @@ export const eventSchemas = {
     name: text.nullable(),
   }),
   "checkpoint:failed": z.looseObject({ trigger: text, error: failure }),
-  "checkpoint:pruned": z.looseObject({ checkpointIds: z.array(text), freedBytes: count }),
+  "checkpoint:pruned": z.looseObject({
+    checkpointIds: z.array(text),
+    /** In old entries: what the checkpoints once added, of which others may have kept all. Nothing was freed: `gc` does. */
+    freedBytes: count.optional(),
+  }),
   "checkpoint:restored": z.looseObject({
     restoreId: text,
     checkpointId: text,

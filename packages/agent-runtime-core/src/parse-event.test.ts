@@ -72,6 +72,12 @@ describe("parseEvent", () => {
     },
   )
 
+  test("reads a prune of before, which claimed bytes, and one of today", () => {
+    for (const data of [{ checkpointIds: ["c"], freedBytes: 1_004_410 }, { checkpointIds: ["c"] }])
+      expect(parseEvent("checkpoint:pruned", data).data).toBe(data)
+    expect(refusal(() => parseEvent("checkpoint:pruned", { freedBytes: 1 })).message).toContain("checkpointIds")
+  })
+
   test("takes a dot for a colon", () => {
     expect(parseEvent("run.ended", examples["run:ended"]).type).toBe("run:ended")
   })

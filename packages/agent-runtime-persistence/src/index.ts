@@ -88,6 +88,7 @@ export {
   SQLiteExecutionStateStore,
   type SQLiteExecutionStateStoreOptions,
 } from "./session/sqlite-execution-state-store.js"
+export type { SweptSnapshots } from "./snapshot/consolidate.js"
 export type { SnapshotChange } from "./snapshot/diff-snapshots.js"
 export {
   isTaskCheckpoint,

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process"
+import { randomBytes } from "node:crypto"
 import {
   existsSync,
   mkdirSync,
@@ -46,7 +47,7 @@ async function open(options: Partial<OpenRuntimeOptions> = {}): Promise<Runtime>
   return runtime
 }
 
-const write = (path: string, text: string) => writeFileSync(join(root, "workspace", path), text)
+const write = (path: string, text: string | Buffer) => writeFileSync(join(root, "workspace", path), text)
 const take = async (runtime: Runtime, sessionId: string, trigger: "manual" | "run.ended" = "manual") =>
   (await runtime.manager.take({ sessionId: sessionId as never, trigger })) as Checkpoint
 const create = (runtime: Runtime, name: string, metadata = {}) =>
@@ -177,7 +178,39 @@ describe("a runtime", () => {
     expect(await idsOf()).toEqual([here.id, lost.id].sort() as CheckpointId[])
     const report = await runtime.collectGarbage()
     expect(report).toMatchObject({ values: 1, workspaces: [runtime.workspacePath] })
+    expect(report).toMatchObject({ bytes: '"value"'.length, artifacts: 1, artifactBytes: 1, snapshots: { dropped: 1 } })
     expect(await idsOf()).toEqual([here.id])
+  })
+
+  it("says of garbage what really went from the disk, whatever the checkpoints that went had once added", async () => {
+    let now = Date.now() - 86_400_000
+    const runtime = await open({ clock: { now: () => now } })
+    const { id } = await create(runtime, "grows")
+    for (let n = 0; n < 14; n++) {
+      write(`kept-${n}.bin`, randomBytes(100_000))
+      await take(runtime, id, "run.ended")
+    }
+    const pruned = await runtime.manager.prune(id, { keep: 2 })
+    expect(pruned).toEqual({ removed: expect.any(Array) })
+    expect(pruned.removed.reduce((total, { sizeBytes }) => total + sizeBytes, 0)).toBeGreaterThan(900_000)
+    now += 2 * 3_600_000
+    const store = await runtime.snapshots(runtime.workspacePath)
+    await store.consolidate() // else packs that wait to be merged would be, just before
+    const folder = join(store.directory, "objects/pack")
+    const onDisk = () => readdirSync(folder).reduce((total, name) => total + statSync(join(folder, name)).size, 0)
+    expect((await runtime.collectGarbage({ dryRun: true })).snapshots, "a dry run measures nothing").toBeUndefined()
+    const before = onDisk()
+    const { snapshots } = await runtime.collectGarbage()
+    expect(snapshots).toEqual({ dropped: pruned.removed.length, bytesBefore: before, bytesAfter: onDisk() })
+    expect(before - onDisk(), "later checkpoints keep nearly all of it").toBeLessThan(100_000)
+    write("kept-0.bin", randomBytes(500_000))
+    await take(runtime, id, "run.ended")
+    write("kept-0.bin", "small")
+    await take(runtime, id, "run.ended")
+    await runtime.manager.prune(id, { keep: 0 })
+    now += 2 * 3_600_000
+    const second = await runtime.collectGarbage()
+    expect((second.snapshots?.bytesBefore ?? 0) - (second.snapshots?.bytesAfter ?? 0)).toBeGreaterThan(400_000)
   })
 
   it("takes old ended sessions away when asked", async () => {

@@ -20,6 +20,7 @@ import {
   recoverAll,
   type SnapshotStore,
   type Store,
+  type SweptSnapshots,
   sweepArtifacts,
   type TimeTravelContext,
 } from "@ku0/agent-runtime-persistence"
@@ -67,10 +68,16 @@ export interface Runtime extends TimeTravelContext {
   close(): Promise<void>
 }
 
+/** All bytes are those on the disk, or in the database as they lay there. */
 export interface GarbageReport {
+  /** Values in the database. */
   readonly values: number
   readonly bytes: number
   readonly artifacts: number
+  /** Not told by a dry run, which looks neither at artifacts nor at snapshots. */
+  readonly artifactBytes?: number
+  /** Of all workspaces that were swept; not told by a dry run. */
+  readonly snapshots?: SweptSnapshots
   /** Workspaces whose snapshots were looked at. */
   readonly workspaces: readonly string[]
   /** Workspaces whose snapshots were left as they are, and why. */
@@ -155,19 +162,27 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
     const workspaces = await listWorkspaces(store)
     const kept = new Set([...workspaces.values()].flatMap((ids) => [...ids]))
     const left: { path: string; reason: string }[] = []
+    const swept: SweptSnapshots[] = []
     let looked = 0
     for (const [path, ids] of request.dryRun === true ? [] : workspaces) {
       request.signal?.throwIfAborted()
       options.onProgress?.(looked++, workspaces.size, "Sweeping snapshots of workspaces")
-      const reason = await sweepSnapshots(path, kept, ids).catch((error) => toKeepupError(error).message)
-      if (reason !== undefined) left.push({ path, reason })
+      const outcome = await sweepSnapshots(path, kept, ids).catch((error) => toKeepupError(error).message)
+      if (typeof outcome === "string") left.push({ path, reason: outcome })
+      else swept.push(outcome)
     }
-    const swept = [...workspaces.keys()].filter((path) => !left.some((one) => one.path === path))
-    return { values, bytes, artifacts: artifactsSwept?.removed ?? 0, workspaces: swept, left }
+    const sum = (key: keyof SweptSnapshots) => swept.reduce((total, one) => total + one[key], 0)
+    const snapshotsSwept = { dropped: sum("dropped"), bytesBefore: sum("bytesBefore"), bytesAfter: sum("bytesAfter") }
+    return {
+      ...{ values, bytes, artifacts: artifactsSwept?.removed ?? 0 },
+      ...(request.dryRun !== true && { artifactBytes: artifactsSwept?.freedBytes ?? 0, snapshots: snapshotsSwept }),
+      workspaces: [...workspaces.keys()].filter((path) => !left.some((one) => one.path === path)),
+      left,
+    }
   }
 
   /**
-   * Returns why they were left alone: a workspace that is gone is no reason to keep the rubbish of all others. `ids` are
+   * Or why they were left alone: a workspace that is gone is no reason to keep the rubbish of all others. `ids` are
    * those of all checkpoints, whatever workspace their sessions name, so that a damaged row costs no snapshot; `mine`
    * those of this one: what only lost its ref is no rubbish.
    */
@@ -175,7 +190,7 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
     path: string,
     ids: ReadonlySet<string>,
     mine: ReadonlySet<CheckpointId>,
-  ): Promise<string | undefined> {
+  ): Promise<SweptSnapshots | string> {
     const own = await snapshots(path)
     const refs = own.listCheckpoints()
     for (const id of mine) {
@@ -187,8 +202,7 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<Runtime>
     const [other] = listOtherUsers(own.directory, store)
     if (other !== undefined) return `Another database, ${other}, keeps checkpoints of this workspace too.`
     // Those of tasks belong to whoever uses the snapshots without a database.
-    await own.gc([...ids, ...[...refs.keys()].filter(isTaskCheckpoint)])
-    return undefined
+    return await own.gc([...ids, ...[...refs.keys()].filter(isTaskCheckpoint)])
   }
 
   async function close(): Promise<void> {

@@ -1,9 +1,13 @@
-/** `gc`: frees what nothing reaches any more. */
+/** `gc`: frees what nothing reaches any more, and says how much that was, as measured on the disk. */
+import type { GarbageReport } from "@ku0/agent-runtime"
 import type { Command } from "../command.js"
-import { bytes, plural } from "../output/text.js"
+import { bytes, plural, thousands } from "../output/text.js"
 
 export const gcCommand: Command = {
   summary: "free what no session and no checkpoint needs any more",
+  description: [
+    "A checkpoint of the last hour keeps its snapshot, whatever happened to it. A dry run looks at the database only.",
+  ],
   options: [{ flags: "--dry-run", summary: "only say what would go" }],
   examples: [{ command: "keepup gc", does: "After deleting sessions or checkpoints" }],
   exits: ["UNAVAILABLE"],
@@ -16,17 +20,26 @@ export const gcCommand: Command = {
       finishing: "What is being freed",
       stopped: "Stopped. What was freed stays freed; `keepup gc` goes on with the rest.",
     })
-    const { values, artifacts, workspaces, left } = report
-    for (const { path, reason } of left) context.warn(`The snapshots of ${path} were left as they are: ${reason}`)
-    context.answer(
-      { values, bytes: report.bytes, artifacts, workspaces, left, ...(isDry && { applied: false }) },
-      () => {
-        const verb = isDry ? "Would free" : "Freed"
-        return [
-          `${verb} ${plural(values, "value")} (${bytes(report.bytes)}) in the database and ${plural(artifacts, "artifact")}.`,
-          `Snapshots of ${plural(workspaces.length, "workspace")} ${isDry ? "would be swept" : "swept"}.`,
-        ].join("\n")
-      },
-    )
+    for (const { path, reason } of report.left)
+      context.warn(`The snapshots of ${path} were left as they are: ${reason}`)
+    context.answer({ ...report, ...(isDry && { applied: false }) }, () => describe(report))
   },
+}
+
+function describe({
+  values,
+  bytes: inDatabase,
+  artifacts,
+  artifactBytes,
+  snapshots,
+  workspaces,
+}: GarbageReport): string {
+  const found = `${plural(values, "value")} (${bytes(inDatabase)}) in the database`
+  const where = `napshots of ${plural(workspaces.length, "workspace")}`
+  if (snapshots === undefined) return `Would free ${found}.\nArtifacts and s${where} would be swept.`
+  const { dropped, bytesBefore, bytesAfter } = snapshots
+  return [
+    `Freed ${found} and ${plural(artifacts, "artifact")} (${bytes(artifactBytes ?? 0)}).`,
+    `S${where} swept: ${thousands(dropped)} dropped, ${bytes(bytesBefore)} on disk before, ${bytes(bytesAfter)} now.`,
+  ].join("\n")
 }

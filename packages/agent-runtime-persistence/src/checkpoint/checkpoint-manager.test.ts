@@ -320,16 +320,13 @@ describe("pruning", () => {
     await take({ trigger: "manual" })
     for (let i = 0; i < 14; i++) await take({ state: { step: i } })
     const planned = await travel.manager.planPrune(session.id)
-    const { removed, freedBytes } = await travel.manager.prune(session.id)
+    const { removed, ...claims } = await travel.manager.prune(session.id)
     expect(removed.map(({ number }) => number)).toEqual([2, 3, 4])
-    expect(freedBytes).toBe(removed.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0))
-    expect(freedBytes).toBeGreaterThan(0)
+    expect(claims, "bytes that it did not free").toEqual({})
     expect(planned).toEqual(removed)
     const [last] = await travel.store.log.read(session.id, { direction: "backward", limit: 1 })
-    expect(last).toMatchObject({
-      type: "checkpoint:pruned",
-      data: { checkpointIds: removed.map(({ id }) => id), freedBytes },
-    })
+    expect(last?.type).toBe("checkpoint:pruned")
+    expect(last?.data).toEqual({ checkpointIds: removed.map(({ id }) => id) })
     const { checkpointCount } = await travel.store.sessions.get(session.id)
     expect(checkpointCount).toBe(12)
     expect(await take()).toMatchObject({ number: 16 })

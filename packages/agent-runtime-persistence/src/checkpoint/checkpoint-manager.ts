@@ -250,7 +250,7 @@ export function createCheckpointManager(options: CheckpointManagerOptions) {
     options.onWarning?.(text, checkpoint)
   }
 
-  /** Applies retention to one session and says what that freed. */
+  /** Applies retention to one session and says what went. */
   async function prune(sessionId: SessionId, policy?: RetentionPolicy, lease?: Lease): Promise<PruneResult> {
     const session = await store.sessions.get(sessionId)
     const plan = await planFor(sessionId, policy)

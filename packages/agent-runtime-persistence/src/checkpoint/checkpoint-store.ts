@@ -144,13 +144,12 @@ export function createCheckpointStore(context: StoreContext): OpenCheckpointStor
   async function remove(ids: readonly CheckpointId[], options: { lease?: Lease } = {}): Promise<number> {
     const sessions = new Set<SessionId>()
     const count = await driver.transaction("delete-checkpoints", async (tx) => {
-      const bySession = new Map<SessionId, { id: CheckpointId; sizeBytes: number }[]>()
+      const bySession = new Map<SessionId, CheckpointId[]>()
       for (const id of new Set(ids)) {
-        const row = await tx.get("SELECT session_id, size_bytes FROM session_checkpoints WHERE id = ?", [id])
+        const row = await tx.get("SELECT session_id FROM session_checkpoints WHERE id = ?", [id])
         if (row === undefined) continue
         const sessionId = row["session_id"] as SessionId
-        const gone = bySession.get(sessionId) ?? []
-        bySession.set(sessionId, [...gone, { id, sizeBytes: Number(row["size_bytes"]) }])
+        bySession.set(sessionId, [...(bySession.get(sessionId) ?? []), id])
       }
       let removed = 0
       for (const [sessionId, gone] of [...bySession].toSorted()) {
@@ -167,21 +166,19 @@ export function createCheckpointStore(context: StoreContext): OpenCheckpointStor
   async function removeOf(
     tx: SqlRunner,
     sessionId: SessionId,
-    wanted: readonly { id: CheckpointId; sizeBytes: number }[],
+    wanted: readonly CheckpointId[],
     options: { lease?: Lease },
   ): Promise<number> {
     const isThere = await tx.get("SELECT 1 FROM sessions WHERE id = ? AND deleted_at IS NULL", [sessionId])
     const session = isThere && (await lockSession(context, tx, sessionId))
-    const gone: (typeof wanted)[number][] = []
-    for (const one of wanted) {
-      await refuseUnderWay(tx, one.id)
-      if ((await tx.run("DELETE FROM session_checkpoints WHERE id = ?", [one.id])) > 0) gone.push(one) // else someone was faster
+    const gone: CheckpointId[] = []
+    for (const id of wanted) {
+      await refuseUnderWay(tx, id)
+      if ((await tx.run("DELETE FROM session_checkpoints WHERE id = ?", [id])) > 0) gone.push(id) // else someone was faster
     }
     await tx.run("UPDATE sessions SET checkpoint_count = checkpoint_count - ? WHERE id = ?", [gone.length, sessionId])
     if (session === undefined || gone.length === 0) return gone.length
-    const freedBytes = gone.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
-    const pruned = event("checkpoint:pruned", { checkpointIds: gone.map(({ id }) => id), freedBytes })
-    await appendEntries(context, tx, session, [pruned], options)
+    await appendEntries(context, tx, session, [event("checkpoint:pruned", { checkpointIds: gone })], options)
     return gone.length
   }
 

@@ -1,4 +1,7 @@
-/** Removes checkpoint records by plan, with the entry that says so. What only they kept on disk is freed by `gc`. */
+/**
+ * Removes checkpoint records by plan, with the entry that says so. That frees nothing on the disk: what only they kept
+ * stays until `gc`, which measures what it frees.
+ */
 import type { Checkpoint, Lease, Session, SessionId } from "@ku0/agent-runtime-core"
 import { appendEntries, lockSession } from "../session/append-entries.js"
 import type { Store } from "../store/open-store.js"
@@ -6,8 +9,6 @@ import { toListedCheckpoint } from "../store/rows.js"
 
 export interface PruneResult {
   readonly removed: readonly Checkpoint[]
-  /** What the removed records say they added. */
-  readonly freedBytes: number
 }
 
 export async function pruneCheckpoints(
@@ -16,7 +17,7 @@ export async function pruneCheckpoints(
   plan: readonly Checkpoint[],
   lease: Lease | undefined,
 ): Promise<PruneResult> {
-  if (plan.length === 0) return { removed: [], freedBytes: 0 }
+  if (plan.length === 0) return { removed: [] }
   const { context } = store
   return await context.driver.transaction("prune", async (tx) => {
     const locked = await lockSession(context, tx, session.id)
@@ -33,13 +34,12 @@ export async function pruneCheckpoints(
       const count = await tx.run(`DELETE FROM session_checkpoints WHERE ${where}`, [checkpoint.id])
       if (count > 0) removed.push(checkpoint)
     }
-    const freedBytes = removed.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
-    if (removed.length === 0) return { removed, freedBytes }
+    if (removed.length === 0) return { removed }
     await tx.run("UPDATE sessions SET checkpoint_count = checkpoint_count - ? WHERE id = ?", [
       removed.length,
       session.id,
     ])
-    const data = { checkpointIds: removed.map(({ id }) => id), freedBytes }
+    const data = { checkpointIds: removed.map(({ id }) => id) }
     await appendEntries(
       context,
       tx,
@@ -47,7 +47,7 @@ export async function pruneCheckpoints(
       [{ type: "checkpoint:pruned", data }],
       lease === undefined ? {} : { lease },
     )
-    return { removed, freedBytes }
+    return { removed }
   })
 }
 

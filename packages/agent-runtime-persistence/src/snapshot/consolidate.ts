@@ -19,12 +19,26 @@ interface Pack {
   readonly size: number
 }
 
+/** What collecting garbage came to. `bytes`: of the store's packs, as files on the disk. */
+export interface SweptSnapshots {
+  /** Checkpoints whose snapshots were let go. */
+  readonly dropped: number
+  readonly bytesBefore: number
+  readonly bytesAfter: number
+}
+
 /** A pack is left alone while it is at least this many times larger than all smaller ones together. */
 const growth = 4
 const staleTemporaryMs = 60 * 60_000
 
 export function countPacks({ packFolder }: SnapshotEnvironment): number {
   return readdirSync(packFolder).filter((name) => name.endsWith(".idx")).length
+}
+
+/** Bytes of all packs with their indexes, and of what was to become one. */
+export function measurePacks({ packFolder }: SnapshotEnvironment): number {
+  const sizes = readdirSync(packFolder).map((name) => statSync(join(packFolder, name), { throwIfNoEntry: false })?.size)
+  return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0)
 }
 
 /** Merges small packs so that sizes grow geometrically; with `everything`, all loose refs go into one file too. */
@@ -90,13 +104,13 @@ export async function ownObjects(environment: SnapshotEnvironment, lock: StoreLo
 
 /**
  * Keeps the listed checkpoints, the newest snapshot and what the next one builds on. A checkpoint made within the last
- * hour stays too: its snapshot is there before the record that would list it.
+ * hour stays too: its snapshot is there before the record that would list it. Returns how many checkpoints were dropped.
  */
-export async function collectGarbage(session: StoreSession, keep: ReadonlySet<string>): Promise<void> {
+export async function collectGarbage(session: StoreSession, keep: ReadonlySet<string>): Promise<number> {
   const { environment, lock } = session
   const { refs, step } = environment
   await compressPacks(environment, lock).catch(() => {}) // what is damaged may be what goes
-  const old = await lock.hold(async () => {
+  const { old, dropped } = await lock.hold(async () => {
     session.saveLocked()
     session.forget()
     const now = environment.clock.now()
@@ -109,7 +123,7 @@ export async function collectGarbage(session: StoreSession, keep: ReadonlySet<st
     const state = loadScanState(environment.store)
     if (state !== undefined) saveScanState(environment.store, state)
     step("gc:refs")
-    return listPacks(environment)
+    return { old: listPacks(environment), dropped: drop.length }
   })
   step("gc:write")
   const roots = await lock.hold(async () => listRoots(environment))
@@ -127,6 +141,7 @@ export async function collectGarbage(session: StoreSession, keep: ReadonlySet<st
     environment.reader.renew()
   })
   step("gc:done")
+  return dropped
 }
 
 /** By the time in a UUIDv7; other ids do not tell. */

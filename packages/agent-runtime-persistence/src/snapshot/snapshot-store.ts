@@ -9,7 +9,14 @@ import { toBytePath } from "./byte-path.js"
 import type { FoundSnapshot } from "./capture.js"
 import { watchChanges } from "./change-hints.js"
 import { checkStore, repairStore, type StoreReport } from "./check-store.js"
-import { collectGarbage, consolidatePacks, countPacks, ownObjects } from "./consolidate.js"
+import {
+  collectGarbage,
+  consolidatePacks,
+  countPacks,
+  measurePacks,
+  ownObjects,
+  type SweptSnapshots,
+} from "./consolidate.js"
 import type { SnapshotChange } from "./diff-snapshots.js"
 import { finishFirstLook } from "./finish-first-look.js"
 import { createHousekeeping } from "./housekeeping.js"
@@ -137,8 +144,8 @@ export interface SnapshotStore {
   repair(): Promise<StoreReport>
   /** Few packs instead of many; objects of the user's repository become the store's own. */
   consolidate(): Promise<void>
-  /** Drops every checkpoint whose id is not listed, and the content only they held. */
-  gc(keepCheckpointIds: Iterable<string>): Promise<void>
+  /** Drops every checkpoint whose id is not listed, and the content only they held. Says what that came to on the disk. */
+  gc(keepCheckpointIds: Iterable<string>): Promise<SweptSnapshots>
   /** Waits for work in the background and lets go of everything. */
   close(): Promise<void>
 }
@@ -236,9 +243,11 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
     async gc(keepCheckpointIds) {
       await house.finish()
       const keep = new Set(keepCheckpointIds)
-      await tidyLock.hold(async () => {
+      return await tidyLock.hold(async () => {
+        const bytesBefore = measurePacks(environment)
         await ownObjects(environment, lock)
-        await collectGarbage(session, keep)
+        const dropped = await collectGarbage(session, keep)
+        return { dropped, bytesBefore, bytesAfter: measurePacks(environment) }
       })
     },
     async close() {

@@ -14,7 +14,7 @@ export interface CollectGarbageOptions {
 
 export interface CollectGarbageResult {
   readonly values: number
-  /** Bytes before compression. */
+  /** Bytes they took in the database. */
   readonly bytes: number
 }
 
@@ -31,14 +31,14 @@ export async function collectGarbage(
   const cutoff = context.clock.now() - (options.olderThanMs ?? hour)
   return await context.driver.transaction("collect-garbage", async (tx) => {
     const candidates = await tx.all(
-      `SELECT hash, size_bytes FROM blobs WHERE created_at < ?
+      `SELECT hash, LENGTH(data) AS bytes_kept FROM blobs WHERE created_at < ?
          AND ${unreached}${context.driver.forUpdate}`,
       [cutoff],
     )
     const inState = candidates.length === 0 ? new Set() : await stateHashes(tx)
     let values = 0
     let bytes = 0
-    for (const { hash, size_bytes: size } of candidates) {
+    for (const { hash, bytes_kept: size } of candidates) {
       if (inState.has(hash as string)) continue
       const isGone =
         options.dryRun === true ||

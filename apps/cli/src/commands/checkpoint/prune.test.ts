@@ -22,7 +22,8 @@ it("removes automatic ones beyond what is kept, never those made by hand", async
   expect(plan.applied).toBe(false)
   expect(plan.removed.length).toBeGreaterThan(1)
   expect((await machine.ask("checkpoint prune --keep 1", 2)).error.hint).toContain("--yes")
-  const { removed } = await machine.ask("checkpoint prune --keep 1 --yes")
+  const { removed, ...claims } = await machine.ask("checkpoint prune --keep 1 --yes")
+  expect(claims, "no bytes: nothing is freed before gc").toEqual({ ok: true })
   const left = (await machine.ask("checkpoint list")).checkpoints
   expect(left.length).toBe(all - removed.length)
   expect(left[0]).toMatchObject({ number: 1, trigger: "manual" })

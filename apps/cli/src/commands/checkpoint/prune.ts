@@ -1,15 +1,16 @@
-/** `checkpoint prune`: applies retention now, and says what goes. */
+/** `checkpoint prune`: applies retention now, and says which checkpoints go. What that frees, `gc` measures. */
 
 import { checkpointToJson, parseDuration, parseSize } from "@ku0/agent-runtime"
 import type { Command } from "../../command.js"
-import { bytes, plural } from "../../output/text.js"
+import { plural } from "../../output/text.js"
 import { describe, getSession } from "../../references.js"
 
 export const pruneCommand: Command = {
   summary: "remove automatic checkpoints beyond what retention keeps",
   description: [
     "Never removed: pinned, named and manual checkpoints, branch points, a session's first and newest one, and what a " +
-      "restore or a run found there in the last 7 days. The conversation stays whole in any case.",
+      "restore or a run found there in the last 7 days. The conversation stays whole in any case. What only these " +
+      "checkpoints kept on disk is freed by `keepup gc`, which says how much that was.",
   ],
   options: [
     {
@@ -45,17 +46,16 @@ export const pruneCommand: Command = {
       )
     }
     const prune = () => manager.prune(session.id, policy)
-    const { removed, freedBytes } = isDry
-      ? { removed: plan, freedBytes: 0 }
+    const { removed } = isDry
+      ? { removed: plan }
       : await context.uninterrupted(prune, { finishing: "What is being removed" })
-    const document = { removed: removed.map(checkpointToJson), freedBytes, ...(isDry && { applied: false }) }
+    const document = { removed: removed.map(checkpointToJson), ...(isDry && { applied: false }) }
     context.answer(document, () => {
       if (removed.length === 0) return "Nothing to remove."
       const lines = removed.map((one) => `#${one.number}  ${describe(one)}`)
-      const freed = freedBytes > 0 ? `, ${bytes(freedBytes)}` : ""
-      return [...lines, `${isDry ? "Would remove" : "Removed"} ${plural(removed.length, "checkpoint")}${freed}.`].join(
-        "\n",
-      )
+      const what = plural(removed.length, "checkpoint")
+      const last = isDry ? `Would remove ${what}.` : `Removed ${what}. What only they kept is freed by: keepup gc`
+      return [...lines, last].join("\n")
     })
   },
 }

@@ -73,8 +73,8 @@ export function describeCheckpoints(fixture: StoreFixture): void {
       const [one, two] = [await take(), await take()]
       expect(await store.checkpoints.delete([one.id, one.id])).toBe(1)
       const last = async () => (await store.log.read(sessionId)).at(-1)
-      const data = { checkpointIds: [one.id], freedBytes: one.sizeBytes }
-      expect(await last()).toMatchObject({ type: "checkpoint:pruned", data })
+      expect((await last())?.type).toBe("checkpoint:pruned")
+      expect((await last())?.data, "and claims no bytes: only gc frees any").toEqual({ checkpointIds: [one.id] })
       expect(await store.checkpoints.delete([one.id])).toBe(0)
       const lease = await store.leases.take(`session:${sessionId}`, { purpose: "run" })
       await expectCode(store.checkpoints.delete([two.id]), "SESSION_RUNNING")
