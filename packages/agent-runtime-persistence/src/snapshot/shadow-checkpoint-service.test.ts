@@ -1,3 +1,5 @@
+import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { join, relative } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
 import { ShadowCheckpointService } from "./shadow-checkpoint-service.js"
@@ -129,3 +131,58 @@ it("refuses an empty or unknown commit, another workspace, and unusable ids", as
   await expect(elsewhere.init()).rejects.toThrow(/is bound to .*, expected/)
   expect(() => serve("../evil")).toThrow(/task id/)
 })
+
+it("knows its workspace again however the path is written: with a slash, relative, through a link", async () => {
+  work.write("a.txt", "one")
+  symlinkSync(work.root, join(work.folder, "link"))
+  symlinkSync(work.folder, join(work.folder, "around"))
+  const { baseHash } = await serve("task", join(work.folder, "link")).init()
+  const ways = [
+    ...[work.root, `${work.root}/`, relative(process.cwd(), work.root), `${work.root}/../work/.`],
+    ...[join(work.folder, "link"), `${join(work.folder, "link")}/`, join(work.folder, "around/work")],
+  ]
+  for (const way of ways) expect(await serve("task", way).init(), way).toEqual({ created: false, baseHash })
+  work.write("a.txt", "two")
+  const [entry] = await serve("task", relative(process.cwd(), work.root)).getDiff()
+  expect(entry?.path.absolute).toBe(join(work.root, "a.txt"))
+  const other = join(work.folder, "other")
+  symlinkSync(work.home, other)
+  await expect(serve("task", other).init()).rejects.toThrow(/is bound to .*, expected/)
+})
+
+it("knows a workspace that an older version bound through a link, and one that is gone", async () => {
+  work.write("a.txt", "one")
+  const first = serve()
+  const { baseHash } = await first.init()
+  await first.close()
+  const file = join(work.state, "tasks/task.json")
+  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ workspacePath: work.root })
+  symlinkSync(work.folder, join(work.folder, "around"))
+  writeFileSync(file, JSON.stringify({ workspacePath: `${work.folder}/around/work/` }))
+  expect(await serve().init()).toEqual({ created: false, baseHash })
+  renameSync(work.root, `${work.root}-away`)
+  for (const way of [work.root, `${work.root}/`, join(work.folder, "around/work")]) {
+    const service = serve("task", way)
+    expect(await service.init(), way).toEqual({ created: false, baseHash })
+    await expect(service.saveCheckpoint("nothing is there")).rejects.toMatchObject({ code: "NOT_FOUND" })
+  }
+  renameSync(`${work.root}-away`, work.root)
+})
+
+it.each(["", "{", "null", "7", "[]", '{"workspacePath":7}', '{"workspacePath":""}'])(
+  "says that the binding of a task is damaged, and goes on when it is removed: %j",
+  async (text) => {
+    work.write("a.txt", "one")
+    const { baseHash } = await serve().init()
+    const file = join(work.state, "tasks/task.json")
+    writeFileSync(file, text)
+    const hint = expect.stringContaining("Remove it")
+    await expect(serve().init()).rejects.toMatchObject({
+      code: "CORRUPT",
+      message: expect.stringContaining(file),
+      hint,
+    })
+    rmSync(file)
+    expect(await serve().init()).toEqual({ created: false, baseHash })
+  },
+)

@@ -4,12 +4,13 @@
  */
 
 import { existsSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import { type Clock, KeepupError } from "@ku0/agent-runtime-core"
 import type { Logger } from "@ku0/agent-runtime-telemetry"
 import { randomHex } from "../store/lazy-crypto.js"
 import { makeFolder, replaceFile } from "./durable-file.js"
 import { openSnapshotStore, type SnapshotStore } from "./snapshot-store.js"
+import { findRealFolder, findRealPlace } from "./workspace-root.js"
 
 export interface ShadowCheckpointServiceOptions {
   readonly taskId: string
@@ -53,7 +54,7 @@ export class ShadowCheckpointService {
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(options.taskId)) {
       throw new KeepupError("INVALID_INPUT", `Not a usable task id: ${JSON.stringify(options.taskId)}.`)
     }
-    this.#options = { ...options }
+    this.#options = { ...options, workspacePath: resolve(options.workspacePath) }
     this.#clock = options.clock ?? { now: () => Date.now() }
   }
 
@@ -145,9 +146,12 @@ export class ShadowCheckpointService {
   }
 
   async #openNow(): Promise<{ store: SnapshotStore; created: boolean }> {
-    const { workspacePath, storagePath, environment = {}, homeDirectory } = this.#options
+    const { storagePath, environment = {}, homeDirectory } = this.#options
     makeFolder(storagePath, 0o700)
-    this.#bind()
+    const place = this.#bind()
+    // one that is gone is known by the path it had without links
+    const workspacePath =
+      findRealFolder(this.#options.workspacePath) === undefined ? place : this.#options.workspacePath
     const store = await openSnapshotStore({
       ...{ workspacePath, environment, clock: this.#clock, stateDirectory: storagePath },
       ...(homeDirectory === undefined ? {} : { homeDirectory }),
@@ -185,17 +189,18 @@ export class ShadowCheckpointService {
     return facts.map(({ commit, message, createdAt }) => ({ commit, base, message, createdAt }))
   }
 
-  /** A task belongs to one workspace for good. */
-  #bind(): void {
+  /** A task belongs to one workspace for good, however its path is written. Returns that path without links. */
+  #bind(): string {
     const { taskId, workspacePath, storagePath } = this.#options
+    const place = findRealPlace(workspacePath)
     const file = join(storagePath, "tasks", `${taskId}.json`)
     if (!existsSync(file)) {
       makeFolder(join(storagePath, "tasks"))
-      replaceFile(file, `${JSON.stringify({ workspacePath })}\n`, { durable: true })
-      return
+      replaceFile(file, `${JSON.stringify({ workspacePath: place })}\n`, { durable: true })
+      return place
     }
-    const bound = JSON.parse(readFileSync(file, "utf8")).workspacePath
-    if (bound === workspacePath) return
+    const bound = readBinding(file)
+    if (bound === place || findRealPlace(bound) === place) return place
     throw new KeepupError("INVALID_INPUT", `Shadow checkpoint repo is bound to ${bound}, expected ${workspacePath}.`, {
       hint: "Use another task id for another workspace.",
     })
@@ -212,4 +217,21 @@ export class ShadowCheckpointService {
       commit,
     }
   }
+}
+
+/** The workspace of a task, as it was written when the task began. */
+function readBinding(file: string): string {
+  const text = readFileSync(file, "utf8")
+  let binding: { readonly workspacePath?: unknown } | null | undefined
+  let cause: unknown
+  try {
+    binding = JSON.parse(text)
+  } catch (error) {
+    cause = error
+  }
+  if (typeof binding?.workspacePath === "string" && binding.workspacePath !== "") return binding.workspacePath
+  throw new KeepupError("CORRUPT", `${file} can't be read: it names no workspace.`, {
+    hint: "Remove it: the task's checkpoints are kept elsewhere, and the next start in its workspace writes it again.",
+    cause,
+  })
 }

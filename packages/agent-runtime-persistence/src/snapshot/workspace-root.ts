@@ -1,6 +1,6 @@
 /** Where a workspace is, and whether it is still there: a folder can be moved away, also while it is looked at. */
 import { realpathSync } from "node:fs"
-import { resolve } from "node:path"
+import { basename, dirname, join, resolve } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import { lookAtFolder, type WorkspaceFiles } from "./workspace-files.js"
 
@@ -11,6 +11,13 @@ export function findRealFolder(path: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** The path without links, as far as there is something: the place of a folder that may be gone. */
+export function findRealPlace(path: string): string {
+  const absolute = resolve(path)
+  const parent = dirname(absolute)
+  return findRealFolder(absolute) ?? (parent === absolute ? absolute : join(findRealPlace(parent), basename(absolute)))
 }
 
 /** Whether there is a folder at a path that was once found without links: neither nothing nor a link to another one. */
