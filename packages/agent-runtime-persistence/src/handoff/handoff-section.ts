@@ -3,6 +3,7 @@
  * Pure: bytes in, bytes out.
  */
 import { KeepupError } from "@ku0/agent-runtime-core"
+import { isMarkedReadOnly } from "./read-only-mark.js"
 
 export const beginMarker = "<!-- BEGIN: keepup checkpoints -->"
 export const endMarker = "<!-- END: keepup checkpoints -->"
@@ -13,7 +14,6 @@ export type SectionResult =
   | { readonly leaveAlone: string }
 
 const anyMarker = /<!--\s*(BEGIN|END)\s*:\s*keepup\s+checkpoints/gi
-const readOnlyLines = 20
 const mostBytes = 20 * 1024
 
 /** `file` is what is there now; `section` has LF. Throws `CONFLICT` if the markers are not one pair in order. */
@@ -23,9 +23,7 @@ export function replaceSection(file: Buffer | undefined, section: string, path: 
   if (text.includes("\0")) return { leaveAlone: `${path} is not a text in UTF-8.` }
   const place = findPlace(text, path)
   const around = place === undefined ? text : text.slice(0, place.from) + text.slice(place.to)
-  if (around.split("\n", readOnlyLines).some((line) => /\bREAD[- ]ONLY\b/.test(line))) {
-    return { leaveAlone: `${path} says that it is READ-ONLY.` }
-  }
+  if (isMarkedReadOnly(around)) return { leaveAlone: `${path} says that it is READ-ONLY.` }
   const lineEnd = findLineEnd(text, place)
   const body = Buffer.from([beginMarker, "", section, "", endMarker].join("\n").replaceAll("\n", lineEnd), "utf8")
   const inside = body.toString("latin1")

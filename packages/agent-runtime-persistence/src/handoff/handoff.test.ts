@@ -173,6 +173,76 @@ describe("the section in a file", () => {
     expect(alone("a".repeat(20 * 1024 - 30))).toHaveProperty("leaveAlone")
     expect(alone(Buffer.from("\ufeffabc", "utf16le"))).toEqual({ leaveAlone: "F is not a text in UTF-8." })
   })
+
+  it.each([
+    ...[
+      "**Read-only**: do not edit",
+      "read-only",
+      "READ_ONLY",
+      "READONLY",
+      "Readonly.",
+      "_Read-only file_",
+      "read only!",
+    ],
+    ...["\ufeffRead-only", "# Read only", "# Handoff (read-only)", "## Handoff – Read-only", "> Read-Only: ask first"],
+    ...["<!-- read-only -->", "<!-- This is read-only, a tool makes it -->", "// read-only", "[read-only]"],
+    ...[
+      "readonly: true",
+      '"read-only": true',
+      "Read-only, made by a tool",
+      "Read-only — ask first",
+      "⚠️ Read-only since May",
+    ],
+    ...[
+      "This file is read-only.",
+      "Notice: read-only",
+      "> [!WARNING] Read-only",
+      "Please note: this is **read-only**.",
+      "It is _READ-ONLY_",
+    ],
+    ...["Set READ_ONLY before", "The parser is READONLY now"],
+  ])("is left out of a file that is marked as read-only: %s", (line) => {
+    for (const file of [line, `# Title\n\n${line}\nmore\n`, `---\r\n${line}\r\n`])
+      expect(replaceSection(Buffer.from(file), "x", "F"), file).toEqual({ leaveAlone: "F says that it is READ-ONLY." })
+  })
+
+  it.each([
+    ...[
+      "the database is read-only",
+      "The database is read-only.",
+      "We fixed the read-only mode.",
+      "The file system: read-only",
+    ],
+    ...[
+      "Read-only mode works again",
+      "Read only the first part of it",
+      "# Fix the read-only bug",
+      "## Read-only databases",
+    ],
+    ...[
+      "- read-only files are skipped",
+      "* Read-only: the disk of the server",
+      "| read-only | yes |",
+      "read-only: false",
+    ],
+    ...[
+      "I spread only butter",
+      "<!-- made by hand --> the disk is read-only",
+      "`read-only` is a flag",
+      "**a read-only disk**",
+      "PG_READ_ONLY_MODE=1",
+    ],
+  ])("is written to a file that only speaks of something read-only: %s", (line) => {
+    for (const file of [line, `# Title\n\n${line}\nmore\n`])
+      expect(replaceSection(Buffer.from(file), "x", "F"), file).toHaveProperty("content")
+  })
+
+  it("is not held up by lines of megabytes that look like a mark again and again", () => {
+    const begun = performance.now()
+    for (const part of ["<!-- ", "# (", "**", "> note: ", " "])
+      replaceSection(Buffer.from(part.repeat(1_000_000)), "x", "F")
+    expect(performance.now() - begun).toBeLessThan(2_000)
+  })
 })
 
 describe("the path of a handoff", () => {
