@@ -12,7 +12,7 @@
  * number, its name, or `latest`. Answers are `{ok: true, …}`; a failure is `{ok: false, error}` with the status of its code.
  * Lists are bounded: `limit` is at most 1,000, and what follows is asked for with `before`, `after` or `offset`.
  */
-import { checkpointTriggers, sessionStatuses } from "@ku0/agent-runtime-core"
+import { checkpointTriggers, longestSessionName, sessionStatuses } from "@ku0/agent-runtime-core"
 import { z } from "zod"
 
 const text = z.string()
@@ -250,7 +250,7 @@ export const sessionDetailSchema = z.object({
 })
 
 /** PATCH /api/sessions/{sid}: a new name. Answers like DELETE and POST …/pause with the session. */
-export const renameBodySchema = z.strictObject({ name: text.trim().min(1).max(500) })
+export const renameBodySchema = z.strictObject({ name: text.trim().min(1).max(longestSessionName) })
 export const sessionAnswerSchema = z.object({ ok: z.literal(true), session: sessionSchema })
 
 /** GET /api/sessions/{sid}/workspace: the folder as it is now. Starts git, so ask only when it is shown. */

@@ -9,6 +9,9 @@ export type SessionStatus = (typeof sessionStatuses)[number]
 /** Where a session stands, finer than its status: `active` is idle, running or restoring. */
 export type SessionPhase = "idle" | "running" | "restoring" | Exclude<SessionStatus, "active">
 
+/** Characters of a session's name. A longer one is cut when a session is made or imported; renaming to one is refused. */
+export const longestSessionName = 500
+
 export interface Session {
   readonly id: SessionId
   readonly name: string

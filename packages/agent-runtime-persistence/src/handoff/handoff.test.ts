@@ -74,6 +74,20 @@ Verify on resume: the branch is main and \`git status\` shows 2 changed and 1 un
     )
   })
 
+  it("is made of names of any length, in which half a secret is none", () => {
+    const token = ["gh", "p_", "abcdefghijklmnopqrstuvwxyz0123456789"].join("")
+    const megabytes = "name ".repeat(4_000_000)
+    const long = {
+      ...session,
+      name: megabytes,
+      taskDescription: `${" ".repeat(9_990)}${token} ${megabytes}`,
+    } as Session
+    const text = renderHandoff({ session: long, checkpoints: [checkpoint(1, { name: "n".repeat(20_000_000) })] })
+    expect(text).toContain("(name name name")
+    expect(text).not.toContain(token.slice(0, 8))
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(2_048)
+  })
+
   it("is read from a store", async () => {
     const store = await openStore("memory:")
     const made = await store.sessions.create({ workspacePath: "/w", name: "s" })

@@ -11,6 +11,7 @@ export interface Handoff {
 
 const shown = 5
 const mostBytes = 2_048
+const mostLooked = 10_000
 const lengths = { name: 40, branch: 30, task: 160, title: 60 } as const
 
 export async function readHandoff(store: Store, sessionId: SessionId): Promise<Handoff> {
@@ -68,7 +69,7 @@ function verifyOnResume(newest: Checkpoint | undefined): string {
 
 /** One line in which nothing is taken for markup, a marker or a cell. */
 function inline(text: string, longest: number): string {
-  const clean = redactSecrets(text)
+  const clean = redactSecrets(beginningOf(text))
     .text.replace(/[\s\p{Cc}]+/gu, " ")
     .trim()
   const characters = [...clean]
@@ -78,4 +79,11 @@ function inline(text: string, longest: number): string {
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
     .replaceAll(">", "&gt;")
+}
+
+/** All that can be shown of a text, however long that is, without a half of a word: of a secret it would not be known. */
+function beginningOf(text: string): string {
+  if (text.length <= mostLooked) return text
+  const near = text.slice(0, mostLooked)
+  return near.replace(/\s\S*$/, "")
 }

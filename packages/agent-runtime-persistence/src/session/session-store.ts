@@ -15,6 +15,7 @@ import type { SqlRunner, SqlValue } from "../store/sql-driver.js"
 import type { StoreContext } from "../store/store-context.js"
 import { appendEntries, lockSession, noSession } from "./append-entries.js"
 import { checkLease } from "./check-lease.js"
+import { cutSessionName, parseSessionName } from "./session-name.js"
 
 const defaultLimit = 50
 const largestLimit = 1_000
@@ -26,7 +27,7 @@ export function createSessionStore(context: StoreContext): SessionStore {
     const id = context.ids.next() as SessionId
     const now = context.clock.now()
     const row = {
-      name: plainText(options.name ?? "New session"),
+      name: cutSessionName(options.name ?? "New session"),
       agentType: plainText(options.agentType ?? "keepup"),
       taskDescription: plainText(options.taskDescription ?? ""),
       workspacePath: plainText(options.workspacePath),
@@ -184,7 +185,7 @@ export function createSessionStore(context: StoreContext): SessionStore {
     find: (id) => findIn(driver, id),
     resolve,
     list,
-    rename: (id, name) => update(id, () => ({ column: "name", value: plainText(name) })),
+    rename: (id, name) => update(id, () => ({ column: "name", value: parseSessionName(name) })),
     updateMetadata: (id, change) =>
       update(id, ({ metadata }) => ({ column: "metadata", value: toJson({ ...metadata, ...change }, "metadata") })),
     delete: remove,

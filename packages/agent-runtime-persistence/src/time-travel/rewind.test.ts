@@ -97,6 +97,7 @@ describe("a rewind", () => {
     expect(named.session.name).toBe("mine")
     expect(rewindName("a (rewind from #1) (rewind from #22)", 3)).toBe("a (rewind from #3)")
     expect(rewindName("why (rewind from #1) matters", 3)).toBe("why (rewind from #1) matters (rewind from #3)")
+    expect(rewindName("n".repeat(500), 3)).toBe(`${"n".repeat(483)} (rewind from #3)`)
   })
 
   it("can leave the files alone, and then works beside a running session", async () => {

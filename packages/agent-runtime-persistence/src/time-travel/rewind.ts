@@ -4,6 +4,7 @@ import { running } from "../session/check-lease.js"
 import { leaseName } from "../session/lease-row.js"
 import { ownProcess } from "../session/process-identity.js"
 import { rewindMark, withoutMarks } from "../session/session-marks.js"
+import { cutSessionName } from "../session/session-name.js"
 import { emptyPlan } from "./plan-restore.js"
 import { requireSnapshot } from "./require-snapshot.js"
 import { restoreCheckpoint } from "./restore.js"
@@ -74,7 +75,7 @@ async function dropBranch({ store }: TimeTravelContext, { id }: Session): Promis
 
 /** Rewinding a rewind names the place it goes back to, and does not pile up suffixes. */
 export function rewindName(name: string, number: number): string {
-  return `${name.replace(/( \(rewind from #\d+\))+$/, "")} (rewind from #${number})`
+  return cutSessionName(name.replace(/( \(rewind from #\d+\))+$/, ""), ` (rewind from #${number})`)
 }
 
 /** The files belong to whoever runs in them. */

@@ -53,6 +53,11 @@ const old = [
 ]
 
 describe("an old sessions.json", () => {
+  it("brings names of any length, of which the beginning is kept", async () => {
+    const [session] = await importText(JSON.stringify([{ ...old[1], title: "n".repeat(2_000_000) }]))
+    expect(session?.name).toBe("n".repeat(500))
+  })
+
   it("becomes ended sessions with messages, paired calls and times, and is not changed", async () => {
     const text = JSON.stringify(old, null, 2)
     const sessions = await importText(`\uFEFF${text}`)

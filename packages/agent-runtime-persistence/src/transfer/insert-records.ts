@@ -16,6 +16,7 @@ import { insertCheckpoint } from "../checkpoint/checkpoint-store.js"
 import { appendEntries } from "../session/append-entries.js"
 import { readFixedColumns } from "../session/fixed-columns.js"
 import { importedMark, importMark, withoutMarks } from "../session/session-marks.js"
+import { cutSessionName } from "../session/session-name.js"
 import { type EncodedBlob, encodeBlob, putBlob } from "../state/blob-store.js"
 import { plainText, toJson, toSession } from "../store/rows.js"
 import type { SqlRunner } from "../store/sql-driver.js"
@@ -187,7 +188,7 @@ async function insertSession(
      VALUES (?, ?, ?, ?, 'active', 'idle', ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?)`,
     [
       ids.id(record.id),
-      plainText(record.name),
+      cutSessionName(record.name),
       plainText(record.agentType),
       plainText(record.taskDescription),
       plainText(workspacePath),

@@ -96,6 +96,15 @@ export function describeSessions(fixture: StoreFixture): void {
       await expectCode(store.sessions.updateMetadata(id, circle), "INVALID_INPUT")
     })
 
+    it("bounds names: a new session's is cut, a new name that is too long is refused", async () => {
+      const store = await fixture.open()
+      const name = `${"n".repeat(499)}😀 and on`
+      const made = await store.sessions.create({ workspacePath: "/w", name })
+      expect(made.name).toBe("n".repeat(499))
+      await expectCode(store.sessions.rename(made.id, name), "INVALID_INPUT", /too long/)
+      expect((await store.sessions.rename(made.id, "m".repeat(500))).name).toBe("m".repeat(500))
+    })
+
     it("changes status through entries only, and refuses what may not happen now", async () => {
       const store = await fixture.open()
       const { id } = await createSession(store)
