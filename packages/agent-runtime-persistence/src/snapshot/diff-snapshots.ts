@@ -1,9 +1,9 @@
 /** What differs between two trees: paths, kinds of change, line counts, renames, patches. Huge and binary files stay cheap. */
 import type { FileChange, FileStatus } from "@ku0/agent-runtime-core"
-import { type BytePath, displayPath } from "./byte-path.js"
+import { type BytePath, displayPath, nameOf } from "./byte-path.js"
 import { countLines } from "./line-counts.js"
 import type { ObjectReader } from "./object-reader.js"
-import type { TreeChange } from "./trees.js"
+import type { FileEntry, TreeChange } from "./trees.js"
 
 export interface SnapshotChange extends FileChange {
   /** The exact bytes of the path. */
@@ -13,23 +13,43 @@ export interface SnapshotChange extends FileChange {
 }
 
 const hugeBytes = 2 << 20
+/** Git looks at so many files of the same content for one with the right name. */
+const mostAlike = 102
 
-/** Describes tree changes; a file that went and came with the same content under another name is a rename. */
-export async function describeChanges(reader: ObjectReader, changes: readonly TreeChange[]): Promise<SnapshotChange[]> {
+/**
+ * What came → what went for it: a file with the same content under another name is a rename, and nothing else is. Of
+ * several that went, one with the same last name is taken, else the first: as git does, so that a patch says the same.
+ */
+export function findRenames(changes: readonly TreeChange[]): Map<TreeChange, TreeChange> {
+  const sorted = [...changes].sort((a, b) => (a.path < b.path ? -1 : 1))
   const gone = new Map<string, TreeChange[]>()
-  for (const change of changes) {
+  for (const change of sorted) {
     if (change.before === undefined || change.after !== undefined) continue
-    gone.set(change.before.id, [...(gone.get(change.before.id) ?? []), change])
+    const key = keyOf(change.before)
+    const same = gone.get(key)
+    if (same === undefined) gone.set(key, [change])
+    else same.push(change)
   }
-  const renamed = new Map<TreeChange, TreeChange>()
-  const consumed = new Set<TreeChange>()
-  for (const change of changes) {
+  const renames = new Map<TreeChange, TreeChange>()
+  for (const change of sorted) {
     if (change.after === undefined || change.before !== undefined) continue
-    const from = gone.get(change.after.id)?.find((one) => !consumed.has(one) && one.before?.mode === change.after?.mode)
-    if (from === undefined) continue
-    consumed.add(from)
-    renamed.set(change, from)
+    const left = gone.get(keyOf(change.after)) ?? []
+    const named = left.slice(0, mostAlike).findIndex(({ path }) => nameOf(path) === nameOf(change.path))
+    const [from] = left.splice(Math.max(0, named), 1)
+    if (from !== undefined) renames.set(change, from)
   }
+  return renames
+}
+
+/** A link is no file, whatever both say; the executable bit may change with the name. */
+function keyOf({ id, mode }: FileEntry): string {
+  return `${mode.startsWith("100") ? "file" : mode} ${id}`
+}
+
+/** Describes tree changes, as a patch between the two trees has them. */
+export async function describeChanges(reader: ObjectReader, changes: readonly TreeChange[]): Promise<SnapshotChange[]> {
+  const renamed = findRenames(changes)
+  const consumed = new Set(renamed.values())
   const counted = changes.filter((change) => !consumed.has(change) && !renamed.has(change))
   const sizes = await readSizes(reader, counted)
   const described: SnapshotChange[] = []

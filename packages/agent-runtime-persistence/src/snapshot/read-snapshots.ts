@@ -1,13 +1,13 @@
 /** Reads snapshots that are there: compare two, list and read files, what a commit says of itself. Needs no lock. */
 import { KeepupError } from "@ku0/agent-runtime-core"
-import { displayPath, toBytePath } from "./byte-path.js"
-import { describeChanges } from "./diff-snapshots.js"
+import { displayPath, isInside, toBytePath } from "./byte-path.js"
+import { describeChanges, findRenames } from "./diff-snapshots.js"
 import { treeMode } from "./git-objects.js"
 import { describeSkipped, readSnapshotCommit } from "./snapshot-commit.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
 import type { SnapshotRef, SnapshotStore } from "./snapshot-store.js"
 import { findCommit } from "./store-session.js"
-import { compareTrees, type FileEntry, findEntry, listTree } from "./trees.js"
+import { compareTrees, type FileEntry, findEntry, listTree, type TreeChange } from "./trees.js"
 import { writeTreeTo } from "./write-tree-to.js"
 
 export type SnapshotReading = Pick<
@@ -30,6 +30,14 @@ export function createSnapshotReading(
     throw new KeepupError("NOT_FOUND", `The snapshot has no file ${path}.`)
   }
 
+  /** Under which names renamed files are on the other side: without those, a rename would look like half of one. */
+  async function otherNames(before: string, after: string, paths: readonly string[]): Promise<string[]> {
+    const isWanted = ({ path }: TreeChange) => paths.some((one) => isInside(path, toBytePath(one)))
+    const renames = [...findRenames(await compareTrees(reader, before, after))]
+    const halves = renames.filter(([came, went]) => isWanted(came) !== isWanted(went))
+    return halves.map(([came, went]) => displayPath((isWanted(came) ? went : came).path))
+  }
+
   return {
     async diff(from, to) {
       const [before, after] = [await treeOf(from), await treeOf(to)]
@@ -37,8 +45,10 @@ export function createSnapshotReading(
     },
     async patch(from, to, paths = []) {
       const [before, after] = [await treeOf(from), await treeOf(to)]
-      const options = ["-p", "-r", "--full-index", "-M", "--no-ext-diff", "--no-textconv"]
-      const args = ["--literal-pathspecs", "diff-tree", ...options, before, after, "--", ...paths]
+      // -M100%: what `diff` calls a rename, and nothing that only looks like one
+      const options = ["-p", "-r", "--full-index", "-M100%", "--no-ext-diff", "--no-textconv"]
+      const wanted = paths.length === 0 ? [] : [...paths, ...(await otherNames(before, after, paths))]
+      const args = ["--literal-pathspecs", "diff-tree", ...options, before, after, "--", ...wanted]
       return (await git.run(args)).stdout
     },
     async listFiles(commit) {

@@ -137,7 +137,51 @@ describe.each([{ git: false }, { git: true }])("a snapshot store (user's git: $g
       { path: "gone.txt", status: "deleted", from: undefined, insertions: 0, deletions: 1 },
       { path: "new-name.txt", status: "renamed", from: "old-name.txt", insertions: 0, deletions: 0 },
     ])
-    expect((await store.patch(first.commit, "workspace")).toString()).toContain("+TWO")
+    const patch = (await store.patch(first.commit, "workspace")).toString()
+    expect(patch).toContain("+TWO")
+    expect(patch).toMatch(/^rename from old-name\.txt\nrename to new-name\.txt$/m)
+    for (const path of ["old-name.txt", "new-name.txt"])
+      expect((await store.patch(first.commit, "workspace", [path])).toString(), path).toContain(
+        "rename from old-name.txt",
+      )
     expect((await store.readFile(first.commit, "a.txt")).toString()).toBe("1\n2\n3\n")
+  })
+
+  it("says the same of renames in its entries as in the patch: they have another name, and not another line", async () => {
+    const lines = Array.from({ length: 60 }, (_, n) => `line ${n}\n`)
+    work.write("edited-before.txt", lines.join(""))
+    work.write("run", "#!/bin/sh\n")
+    for (const path of ["b/one.txt", "c/two.txt", "d/three.txt"]) work.write(path, "the same in all\n")
+    work.write("empty", "")
+    work.link("link", "the same in all\n")
+    const store = await work.open()
+    const { commit } = await store.capture({ message: "before", checkpointId: "c1" })
+    for (const path of ["edited-before.txt", "run", "b", "c", "d", "empty", "link"]) work.remove(path)
+    work.write("edited-after.txt", lines.with(30, "edited\n").join(""))
+    work.write("bin/run", "#!/bin/sh\n", 0o755)
+    for (const path of ["a/three.txt", "z/other.txt", "z/two.txt"]) work.write(path, "the same in all\n")
+    work.write("z/void", "")
+    work.write("link-as-text", "the same in all\n")
+    const told = (await store.diff(commit, "workspace")).map(
+      ({ status, from, path }) => `${status} ${from ?? ""} ${path}`,
+    )
+    expect(told).toContain("renamed d/three.txt a/three.txt")
+    expect(told).toContain("added  edited-after.txt")
+    const parts = (await store.patch(commit, "workspace"))
+      .toString()
+      .split(/^diff --git .*\n/m)
+      .slice(1)
+    const shown = parts.map((part) => {
+      const [, from, to] = /^rename from (.*)\nrename to (.*)$/m.exec(part) ?? []
+      return from === undefined ? (part.startsWith("new file") ? "added" : "deleted") : `renamed ${from} ${to}`
+    })
+    expect(shown.filter((one) => one.startsWith("renamed")).sort()).toEqual(
+      told.filter((one) => one.startsWith("renamed")).sort(),
+    )
+    for (const kind of ["added", "deleted"])
+      expect(
+        shown.filter((one) => one === kind),
+        kind,
+      ).toHaveLength(told.filter((one) => one.startsWith(kind)).length)
   })
 })

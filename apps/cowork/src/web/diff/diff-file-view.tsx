@@ -44,7 +44,7 @@ export function DiffFileView({ sessionId, fromId, toId, file, isSplit }: DiffFil
 }
 
 function describeBare(status: FileChangeJson["status"]): string {
-  if (status === "renamed") return "It only has another name."
+  if (status === "renamed") return "It has another name and the same content."
   if (status === "mode") return "Only the executable bit changed."
   if (status === "type") return "It became another kind of file."
   return status === "added"
