@@ -2,23 +2,13 @@
  * SQLite behind the port. One connection, owned here together with every cached statement: a statement does not keep
  * its connection alive. Work queues up, so that a transaction is never interleaved with anything else.
  */
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readlinkSync,
-  realpathSync,
-  renameSync,
-  unlinkSync,
-} from "node:fs"
-import { dirname, resolve } from "node:path"
+import { chmodSync, closeSync, existsSync, linkSync, mkdirSync, openSync, renameSync, unlinkSync } from "node:fs"
+import { dirname } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite"
 import { retryWhileBusy, shortTryMs } from "./busy-wait.js"
 import { createDatabasePlace, findFile, lostPlace } from "./database-place.js"
+import { followLinks } from "./follow-links.js"
 import { loadSqlite } from "./load-sqlite.js"
 import type { SqlDriver, SqlRow, SqlRunner, SqlValue, StepProbe } from "./sql-driver.js"
 import { closedError, fromSqliteError } from "./sql-errors.js"
@@ -42,7 +32,7 @@ export interface SqliteDriver extends SqlDriver {
 export function openSqliteDriver(options: OpenSqliteOptions): SqliteDriver {
   const { onStep, busyTimeoutMs } = options
   const isFile = options.path !== ":memory:"
-  const path = isFile ? realPath(options.path) : options.path
+  const path = isFile ? followLinks(options.path) : options.path
   if (isFile) prepareFile(path)
   const database = openDatabase(path, busyTimeoutMs)
   const place = isFile ? createDatabasePlace(path) : undefined
@@ -148,29 +138,6 @@ export function openSqliteDriver(options: OpenSqliteOptions): SqliteDriver {
         if (isClaimed) emptyLog(database)
         database.close()
       }),
-  }
-}
-
-/**
- * Where the file lies, links followed: its log lies beside it, not beside a link. An absolute path is also never taken
- * for one of SQLite's addresses, such as `file:x?mode=memory`, which would keep nothing.
- */
-function realPath(path: string): string {
-  const full = resolve(path)
-  try {
-    return realpathSync(full)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") return full // opening it says what is wrong
-  }
-  const target = findLinkTarget(full) // of a link to what is not there yet
-  return target === undefined ? full : realPath(target)
-}
-
-function findLinkTarget(path: string): string | undefined {
-  try {
-    return resolve(dirname(path), readlinkSync(path))
-  } catch {
-    return undefined // no link
   }
 }
 
