@@ -24,8 +24,8 @@ export async function checkCheckpoints({ store }: TimeTravelContext): Promise<Fi
 }
 
 async function checkRow(driver: SqlRunner, row: SqlRow, where: string): Promise<Finding[]> {
-  const checkpoint = toCheckpoint(row)
-  const { sessionId, entrySeq, number, messageIndex } = checkpoint
+  const checkpoint = toCheckpoint({ ...row, message_index: 0 }) // its entry tells that one
+  const { sessionId, entrySeq, number } = checkpoint
   const stored = await loadEntry(driver, { sessionId, seq: entrySeq })
   const entry = stored && toEntry(stored.row, stored.text)
   const data = entry?.data as { checkpointId?: unknown; number?: unknown } | undefined
@@ -35,8 +35,8 @@ async function checkRow(driver: SqlRunner, row: SqlRow, where: string): Promise<
   if (!isAsWritten("session_checkpoints", row)) {
     return [finding("row-changed", where, "It is not what was written: its bytes have changed.")]
   }
-  if (entry.messageIndex === messageIndex) return []
-  const what = `message_index is ${messageIndex}; by its entry it is ${entry.messageIndex}.`
+  if (entry.messageIndex === row["message_index"]) return []
+  const what = `message_index is ${row["message_index"]}; by its entry it is ${entry.messageIndex}.`
   return [finding("counter-wrong", where, what, stored !== undefined && isAsWritten("entries", stored.row))]
 }
 

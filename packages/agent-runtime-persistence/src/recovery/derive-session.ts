@@ -38,7 +38,7 @@ export async function deriveSession(store: Store, id: SessionId): Promise<Derive
   }
   const { phase } = await store.log.fold({ sessionId: id, seq: headSeq })
   const rows = await driver.all("SELECT id, number FROM session_checkpoints WHERE session_id = ?", [id])
-  const numbers = rows.map(({ number }) => Number(number))
+  const numbers = rows.map(({ number }) => Number(number)).filter(Number.isSafeInteger)
   const created = await listCreated(driver, id)
   const isLost = (await listLost(driver, id)).length > 0
   return {

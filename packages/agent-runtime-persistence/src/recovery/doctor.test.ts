@@ -183,6 +183,23 @@ const mended: readonly Damage[] = [
     writes: ["session_checkpoints"],
   },
   {
+    what: "a head, a count and a highest number beyond all counting",
+    damage: () =>
+      run(
+        `UPDATE sessions SET head_seq = 9223372036854775000, message_count = 9223372036854775000,
+           last_checkpoint_number = 9223372036854775000 WHERE id = ?`,
+        session.id,
+      ),
+    found: ["head-wrong", "counter-wrong"],
+    writes: ["sessions"],
+  },
+  {
+    what: "a checkpoint at a message beyond all counting",
+    damage: () => run("UPDATE session_checkpoints SET message_index = 9223372036854775000 WHERE id = ?", one.id),
+    found: ["counter-wrong"],
+    writes: ["session_checkpoints"],
+  },
+  {
     what: "a deleted ref whose snapshot is still there",
     async damage() {
       rmSync(join(await snapshotFolder(), "refs/keepup/checkpoints", one.id))
@@ -281,6 +298,9 @@ const mended: readonly Damage[] = [
   },
 ]
 
+/** Tables that can be made again from others. */
+const short = ["sessions", "session_checkpoints", "restores", "blobs", "artifacts"]
+
 describe("damage that can be mended", () => {
   it.each(byName(mended))(
     "%s is found, mended, and nothing else is touched",
@@ -298,7 +318,7 @@ describe("damage that can be mended", () => {
       expect(differing(damaged, after).filter((name) => !writes.includes(name))).toEqual([])
       expect(backup === undefined).toBe(differing(damaged, after).length === 0 && !found.includes("index-damaged"))
       if (backup !== undefined) expect(statSync(backup).mode & 0o777).toBe(0o600)
-      if (writes.every((name) => name === "sessions" || name === "session_checkpoints")) expect(after).toEqual(sound)
+      if (writes.every((name) => short.includes(name))) expect(after).toEqual(sound)
       for (const [path, what] of Object.entries(files)) {
         if (!path.startsWith(".keepup-restore")) expect(takePicture(travel.workspace)[path]).toBe(what)
       }
@@ -406,6 +426,22 @@ const lost: readonly Damage[] = [
     what: "a session row that can't be read",
     damage: () => run("UPDATE sessions SET metadata = '{' WHERE id = ?", session.id),
     found: ["row-unreadable"],
+  },
+  {
+    what: "a session that was changed at a time beyond all counting",
+    damage: () => run("UPDATE sessions SET updated_at = 9223372036854775000 WHERE id = ?", session.id),
+    found: ["row-unreadable"],
+  },
+  {
+    what: "a checkpoint that was made at a time beyond all counting",
+    damage: () => run("UPDATE session_checkpoints SET created_at = 9223372036854775000 WHERE id = ?", one.id),
+    found: ["row-unreadable"],
+  },
+  {
+    what: "an entry that was made at a time beyond all counting",
+    damage: () =>
+      run("UPDATE entries SET created_at = 9223372036854775000 WHERE session_id = ? AND seq = 2", session.id),
+    found: ["entry-unreadable", "history-broken"],
   },
   {
     what: "a state value that is gone",

@@ -117,6 +117,16 @@ describe("recovery", () => {
     expect(await recoverAll(travel)).toEqual(nothing)
   })
 
+  it("goes on with the others when one was changed at a time beyond all counting", async () => {
+    const damaged = await travel.createSession("damaged")
+    for (const { id } of [session, damaged]) await travel.store.log.append(id, [event("run:started", { runId: "r" })])
+    const far = "UPDATE sessions SET updated_at = 9223372036854775000 WHERE id = ?"
+    await travel.store.context.driver.run(far, [damaged.id])
+    const { sessions } = await recoverAll(travel)
+    expect(sessions.map((one) => one.session.id)).toEqual([session.id])
+    expect(await recoverAll(travel)).toEqual(nothing)
+  })
+
   it("can be asked for one session", async () => {
     await travel.store.log.append(session.id, [event("run:started", { runId: "r" }), started("one")])
     await travel.store.log.append(session.id, [event("session:interrupted", { reason: "test" })])

@@ -30,7 +30,8 @@ async function repairSession({ store }: TimeTravelContext, id: SessionId): Promi
     if (Number(head?.["seq"]) !== right.headSeq) return 0
     let rows = await tx.run(
       `UPDATE sessions SET head_seq = ?, message_count = ?, phase = ?, status = ?,
-         last_checkpoint_number = CASE WHEN last_checkpoint_number < ? THEN ? ELSE last_checkpoint_number END
+         last_checkpoint_number =
+           CASE WHEN last_checkpoint_number BETWEEN ? AND ${Number.MAX_SAFE_INTEGER} THEN last_checkpoint_number ELSE ? END
        WHERE id = ?`,
       [right.headSeq, right.messageCount, right.phase, right.status, right.lastNumber, right.lastNumber, id],
     )

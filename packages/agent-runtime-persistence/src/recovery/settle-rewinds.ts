@@ -2,9 +2,10 @@
  * After a crash in the middle of a rewind: a branch whose files were brought back stays, one whose files were not is
  * taken away again. The mark in its metadata says that it was on its way, and who was at it.
  */
-import type { Session, SessionId } from "@ku0/agent-runtime-core"
+import type { Session } from "@ku0/agent-runtime-core"
 import { isProcessAlive, type ProcessIdentity } from "../session/process-identity.js"
 import { rewindMark } from "../session/session-marks.js"
+import { toListedSession } from "../store/rows.js"
 import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
 
 /** Returns the branches that were taken away. Restores must have been settled before. */
@@ -12,11 +13,11 @@ export async function settleRewinds({ store }: TimeTravelContext): Promise<Sessi
   const { driver } = store.context
   const removed: Session[] = []
   const rows = await driver.all(
-    "SELECT id FROM sessions WHERE forked_from_checkpoint_id IS NOT NULL AND deleted_at IS NULL AND metadata LIKE ?",
+    "SELECT * FROM sessions WHERE forked_from_checkpoint_id IS NOT NULL AND deleted_at IS NULL AND metadata LIKE ?",
     [`%"${rewindMark}":%`],
   )
-  for (const { id } of rows) {
-    const session = await store.sessions.get(id as SessionId)
+  for (const row of rows) {
+    const session = toListedSession(row) // one that can't be read has no mark, and is left to the doctor
     const holder = session.metadata[rewindMark] as ProcessIdentity | undefined
     if (holder === undefined || (await isProcessAlive(holder, store.context.host)) !== false) continue
     const restore = await driver.get("SELECT status FROM restores WHERE session_id = ? ORDER BY ordinal LIMIT 1", [

@@ -1,7 +1,7 @@
 /** A session with all it branched from and all that branched from it: their places in short, for a picture of them. */
 import type { CheckpointId, CheckpointTrigger, EntryRef, Session, SessionId } from "@ku0/agent-runtime-core"
 import type { Store } from "../store/open-store.js"
-import { toSession } from "../store/rows.js"
+import { toListedSession } from "../store/rows.js"
 import { historyRanges } from "./history-ranges.js"
 
 /** Where a session's own history goes on from elsewhere: its first entry if it is a branch, and every restore. */
@@ -85,7 +85,7 @@ async function readMember({ context }: Store, id: SessionId): Promise<FamilyMemb
   )
   return {
     id,
-    session: row["deleted_at"] === null ? toSession(row) : undefined,
+    session: row["deleted_at"] === null ? toListedSession(row) : undefined,
     jumps: jumps.map((jump) => ({
       seq: Number(jump["seq"]),
       to: { sessionId: jump["parent_session_id"] as SessionId, seq: Number(jump["parent_seq"]) },

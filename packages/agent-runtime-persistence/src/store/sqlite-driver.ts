@@ -10,7 +10,8 @@ import { retryWhileBusy, shortTryMs } from "./busy-wait.js"
 import { createDatabasePlace, findFile, lostPlace } from "./database-place.js"
 import { followLinks } from "./follow-links.js"
 import { loadSqlite } from "./load-sqlite.js"
-import type { SqlDriver, SqlRow, SqlRunner, SqlValue, StepProbe } from "./sql-driver.js"
+import { readFirstRow, readRows } from "./read-rows.js"
+import type { SqlDriver, SqlRunner, SqlValue, StepProbe } from "./sql-driver.js"
 import { closedError, fromSqliteError } from "./sql-errors.js"
 import { joinQueue } from "./work-queue.js"
 
@@ -61,9 +62,9 @@ export function openSqliteDriver(options: OpenSqliteOptions): SqliteDriver {
   }
 
   type Params = readonly SqlValue[]
-  const allRows = (sql: string, params: Params) => statement(sql).all(...bind(params)) as SqlRow[]
-  const firstRow = (sql: string, params: Params) => statement(sql).get(...bind(params)) as SqlRow | undefined
-  const change = (sql: string, params: Params) => Number(statement(sql).run(...bind(params)).changes)
+  const allRows = (sql: string, params: Params) => readRows(statement(sql), params)
+  const firstRow = (sql: string, params: Params) => readFirstRow(statement(sql), params)
+  const change = (sql: string, params: Params) => Number(statement(sql).run(...(params as SqlValue[])).changes)
   const direct: SqlRunner = {
     all: async (sql, params = []) => guard(() => allRows(sql, params)),
     get: async (sql, params = []) => guard(() => firstRow(sql, params)),
@@ -249,8 +250,4 @@ function tightenMode(path: string): void {
 
 function sizeOf(path: string): number {
   return findFile(path)?.size ?? 0
-}
-
-function bind(params: readonly SqlValue[]): SqlValue[] {
-  return params as SqlValue[]
 }

@@ -5,7 +5,7 @@
 import type { SessionId } from "@ku0/agent-runtime-core"
 import { isProcessAlive, ownProcess, type ProcessIdentity } from "../session/process-identity.js"
 import { importMark } from "../session/session-marks.js"
-import { toSession } from "../store/rows.js"
+import { toListedSession } from "../store/rows.js"
 import type { SqlRow } from "../store/sql-driver.js"
 import type { StoreContext } from "../store/store-context.js"
 
@@ -43,7 +43,7 @@ export async function listUnfinishedImports(context: StoreContext): Promise<Unfi
 }
 
 function readMark(row: SqlRow): Mark | undefined {
-  const mark = toSession(row).metadata[importMark] as Partial<Mark> | undefined
+  const mark = toListedSession(row).metadata[importMark] as Partial<Mark> | undefined
   const isMark = typeof mark?.pid === "number" && typeof mark.start === "string" && typeof mark.since === "number"
   return isMark ? (mark as Mark) : undefined
 }

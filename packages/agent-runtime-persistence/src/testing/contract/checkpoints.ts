@@ -163,6 +163,25 @@ export function describeCheckpoints(fixture: StoreFixture): void {
       expect(removed.map(({ number }) => number)).toEqual([3, 4])
     })
 
+    it("is listed with the others when it was made at a time beyond all counting, and says so", async () => {
+      const store = await fixture.open()
+      const { id: sessionId } = await createSession(store)
+      for (let i = 0; i < 3; i++) await store.checkpoints.create({ sessionId, trigger: "interval" })
+      const [newest, bad] = await store.checkpoints.list(sessionId)
+      await store.context.driver.run("UPDATE session_checkpoints SET created_at = 9223372036854775000 WHERE id = ?", [
+        bad?.id as string,
+      ])
+      const listed = await store.checkpoints.list(sessionId)
+      expect(listed.map(({ number, pinned }) => [number, pinned])).toEqual([
+        [3, false],
+        [2, true],
+        [1, false],
+      ])
+      expect(listed[0]).toEqual(newest)
+      expect(listed[1]?.metadata).toEqual({ "keepup:damaged": expect.stringContaining("The created_at of checkpoint") })
+      await expectCode(store.checkpoints.resolve(sessionId, "#2"), "CORRUPT")
+    })
+
     it("lists newest first in pages, by number even when the clock goes back", async () => {
       const clock = createClock(10_000_000)
       const store = await fixture.open({ clock })

@@ -155,6 +155,23 @@ export function describeSessions(fixture: StoreFixture): void {
       await expectCode(store.sessions.get(bad.id), "CORRUPT")
     })
 
+    it.each(["created_at", "updated_at", "message_count"])(
+      "lists all sessions when one has a number that is beyond all counting: %s",
+      async (column) => {
+        const store = await fixture.open()
+        const [first, bad] = [await createSession(store, "a"), await createSession(store, "b")]
+        await store.context.driver.run(`UPDATE sessions SET ${column} = 9223372036854775000 WHERE id = ?`, [bad.id])
+        const listed = await store.sessions.list()
+        expect(listed.map(({ id, name }) => ({ id, name }))).toEqual([
+          { id: bad.id, name: "b (damaged)" },
+          { id: first.id, name: "a" },
+        ])
+        expect(listed[0]?.metadata).toEqual({ "keepup:damaged": expect.stringContaining(`The ${column} of session`) })
+        await expectCode(store.sessions.get(bad.id), "CORRUPT")
+        expect(await store.sessions.get(first.id)).toEqual(listed[1])
+      },
+    )
+
     it("deletes a session, and its entries once no branch shares them", async () => {
       const store = await fixture.open()
       const root = await createSession(store, "root")
