@@ -8,6 +8,7 @@ import { checkCrashes } from "./check-crashes.js"
 import { checkDatabase } from "./check-database.js"
 import { checkLog } from "./check-log.js"
 import { checkModes } from "./check-modes.js"
+import { checkRestores } from "./check-restores.js"
 import { checkSessions } from "./check-sessions.js"
 import { checkSnapshots } from "./check-snapshots.js"
 import { checkValues } from "./check-values.js"
@@ -18,6 +19,7 @@ const checks: readonly (readonly [name: string, check: Check])[] = [
   ["database", checkDatabase],
   ["sessions", checkSessions],
   ["checkpoints", checkCheckpoints],
+  ["restores", checkRestores],
   ["values", checkValues],
   ["snapshots", checkSnapshots],
   ["crashes", checkCrashes],

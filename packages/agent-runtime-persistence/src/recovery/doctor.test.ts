@@ -200,6 +200,31 @@ const mended: readonly Damage[] = [
     writes: ["session_checkpoints"],
   },
   {
+    what: "a restore that names other checkpoints and did something else",
+    damage: () =>
+      run("UPDATE restores SET checkpoint_id = ?, safety_checkpoint_id = ?, mode = 'conversation'", two.id, one.id),
+    found: ["row-changed"],
+    writes: ["restores"],
+  },
+  {
+    what: "a restore of another session",
+    damage: () => run("UPDATE restores SET session_id = ?", session.id),
+    found: ["row-changed"],
+    writes: ["restores"],
+  },
+  {
+    what: "a restore that says it has not ended",
+    damage: () => run("UPDATE restores SET status = 'started'"),
+    found: ["row-changed", "restore-unfinished"],
+    writes: ["restores"],
+  },
+  {
+    what: "a restore that says it was undone, though nobody did",
+    damage: () => run("UPDATE restores SET status = 'undone'"),
+    found: ["row-changed"],
+    writes: ["restores"],
+  },
+  {
     what: "a deleted ref whose snapshot is still there",
     async damage() {
       rmSync(join(await snapshotFolder(), "refs/keepup/checkpoints", one.id))
@@ -442,6 +467,16 @@ const lost: readonly Damage[] = [
     damage: () =>
       run("UPDATE entries SET created_at = 9223372036854775000 WHERE session_id = ? AND seq = 2", session.id),
     found: ["entry-unreadable", "history-broken"],
+  },
+  {
+    what: "a restore that the log knows nothing of",
+    damage: () => run("UPDATE restores SET id = 'nobody'"),
+    found: ["row-changed"],
+  },
+  {
+    what: "a restore that says it undid one that never was",
+    damage: () => run("UPDATE restores SET undoes = 'nobody'"),
+    found: ["row-changed"],
   },
   {
     what: "a state value that is gone",

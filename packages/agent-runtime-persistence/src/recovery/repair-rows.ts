@@ -1,6 +1,7 @@
 /** Makes the short forms in the database again from what they are short forms of: the log. */
 import type { SessionId } from "@ku0/agent-runtime-core"
 import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
+import { repairRestores } from "./check-restores.js"
 import { deriveSession } from "./derive-session.js"
 import type { Finding, FindingCode } from "./finding.js"
 
@@ -18,6 +19,9 @@ export async function repairRows(context: TimeTravelContext, found: readonly Fin
     code === "counter-wrong" && canRepair ? (/^checkpoint #\S+ \(([^)]+)\)/.exec(where)?.[1] ?? []) : [],
   )
   if (misplaced.length > 0) done.push(...(await repairMessageIndexes(context, misplaced)))
+  if (found.some(({ code, canRepair, where }) => code === "row-changed" && canRepair && where.startsWith("restore "))) {
+    done.push(...(await repairRestores(context)))
+  }
   return done
 }
 

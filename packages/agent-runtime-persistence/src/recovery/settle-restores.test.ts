@@ -1,11 +1,12 @@
 /** Restores that were broken off between two steps nobody can name: the state is made by hand. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { event } from "@ku0/agent-runtime-core"
+import { type Checkpoint, event } from "@ku0/agent-runtime-core"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { placeJournal, prepareJournal } from "../snapshot/restore-journal.js"
 import { openFixture, type TimeTravelFixture } from "../testing/time-travel-fixture.js"
 import { takePicture } from "../testing/workspace-picture.js"
+import { restoreCheckpoint } from "../time-travel/restore.js"
 import { settleRestores } from "./settle-restores.js"
 
 let travel: TimeTravelFixture
@@ -123,6 +124,19 @@ describe("a restore that was broken off", () => {
     await travel.store.log.append(session.id, [event("session:restore-started", started as never)])
     expect(await settleRestores(travel)).toMatchObject([{ restore: { id: "second" }, outcome: "taken-back" }])
     expect(await settleRestores(travel)).toEqual([])
+  })
+
+  it("is none that only its record says has not ended: nothing is done", async () => {
+    const session = await travel.createSession()
+    travel.write({ "x.txt": "1" })
+    const checkpoint = (await travel.manager.take({ sessionId: session.id, trigger: "manual" })) as Checkpoint
+    await restoreCheckpoint(travel, { checkpoint })
+    const { seq } = await travel.store.log.head(session.id)
+    await travel.store.context.driver.run("UPDATE restores SET status = 'started'")
+    expect(await settleRestores(travel)).toMatchObject([
+      { outcome: "left", reason: expect.stringContaining("the log") },
+    ])
+    expect((await travel.store.log.head(session.id)).seq).toBe(seq)
   })
 
   it("and whose record is damaged is left and named, and keeps nobody else waiting", async () => {

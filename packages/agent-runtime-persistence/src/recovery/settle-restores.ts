@@ -5,6 +5,7 @@
 import { isKeepupError, KeepupError, type Restore, toKeepupError } from "@ku0/agent-runtime-core"
 import { leaseName } from "../session/lease-row.js"
 import type { RestoreOutcome } from "../snapshot/restore.js"
+import { requireLogged } from "../time-travel/require-logged.js"
 import { isKeptHere } from "../time-travel/require-snapshot.js"
 import { failRestore, moveHead, refuseFailures, refuseLeftovers } from "../time-travel/restore.js"
 import { findRestore, listUnfinishedRestores } from "../time-travel/restore-records.js"
@@ -53,6 +54,7 @@ async function settle(context: TimeTravelContext, restore: Restore): Promise<Set
   return await withLeases(context, session, undefined, async (lease) => {
     const current = await findRestore(context.store.context.driver, restore.id)
     if (current?.status !== "started") return { restore, outcome: "left", reason: "Another process settled it." }
+    await requireLogged(context.store.context.driver, current)
     const checkpoint = await context.store.checkpoints.find(restore.checkpointId)
     if (restore.mode === "conversation" && checkpoint !== undefined) {
       try {

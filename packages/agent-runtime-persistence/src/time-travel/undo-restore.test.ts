@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Checkpoint, Session } from "@ku0/agent-runtime-core"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { checkRestores } from "../recovery/check-restores.js"
+import { repairStore } from "../recovery/repair-store.js"
 import { expectCode, user } from "../testing/contract/samples.js"
 import { openFixture, type TimeTravelFixture } from "../testing/time-travel-fixture.js"
 import { takePicture } from "../testing/workspace-picture.js"
@@ -101,6 +103,40 @@ describe("undo", () => {
     const { safety } = await restoreCheckpoint(travel, { checkpoint: one })
     await travel.store.checkpoints.delete([safety.id])
     await expectCode(undoRestore(travel, { workspacePath: travel.workspace }), "NOT_FOUND", /not kept any more/)
+  })
+
+  it("is refused when its record was changed, works when that was made again from the log, and touches nothing before", async () => {
+    const before = await describeNow()
+    const { restore } = await restoreCheckpoint(travel, { checkpoint: one })
+    const restored = await describeNow()
+    const wrong = [
+      ["safety_checkpoint_id", one.id],
+      ["mode", "files"],
+      ["session_id", (await travel.createSession()).id],
+    ] as const
+    for (const [column, value] of wrong) {
+      await travel.store.context.driver.run(`UPDATE restores SET ${column} = ? WHERE id = ?`, [value, restore.id])
+      await expectCode(undoRestore(travel, { restoreId: restore.id }), "CORRUPT", /does not say what the log/)
+      expect(await describeNow()).toEqual(restored)
+      expect((await repairStore(travel)).left).toEqual([])
+    }
+    await undoRestore(travel, { workspacePath: travel.workspace })
+    expect(await describeNow()).toEqual(before)
+  })
+
+  it("of an undo, twice over, leaves records that fit the log", async () => {
+    await restoreCheckpoint(travel, { checkpoint: one })
+    const undone = await undoRestore(travel, { workspacePath: travel.workspace })
+    const again = await undoRestore(travel, { restoreId: undone.restore.id })
+    await undoRestore(travel, { workspacePath: travel.workspace })
+    expect(await checkRestores(travel)).toEqual([])
+    const { driver } = travel.store.context
+    const statuses = () => driver.all("SELECT status FROM restores ORDER BY ordinal")
+    const right = await statuses()
+    await driver.run("UPDATE restores SET status = 'applied' WHERE id <> ?", [again.restore.id])
+    expect((await checkRestores(travel)).length).toBeGreaterThan(0)
+    expect((await repairStore(travel)).left).toEqual([])
+    expect(await statuses()).toEqual(right)
   })
 
   it("keeps what was changed after the restore in its own safety checkpoint", async () => {

@@ -1,5 +1,6 @@
 /** Takes a restore back: every file and the head as they were before it. It is a restore itself, so it can't lose anything. */
 import { type HeldLease, KeepupError, type Restore } from "@ku0/agent-runtime-core"
+import { requireLogged } from "./require-logged.js"
 import { type RestoreResult, restoreCheckpoint } from "./restore.js"
 import { findLastRestore, findRestore } from "./restore-records.js"
 import type { TimeTravelContext } from "./time-travel-context.js"
@@ -18,6 +19,7 @@ export async function undoRestore(context: TimeTravelContext, options: UndoResto
   if (restore.status !== "applied") {
     throw new KeepupError("CONFLICT", `Restore ${restore.id} can't be undone: it is ${restore.status}.`)
   }
+  await requireLogged(context.store.context.driver, restore)
   const checkpoint = await context.store.checkpoints.find(restore.safetyCheckpointId)
   if (checkpoint === undefined) {
     throw new KeepupError("NOT_FOUND", `What was there before restore ${restore.id} is not kept any more.`, {
