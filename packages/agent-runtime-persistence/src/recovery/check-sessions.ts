@@ -10,6 +10,7 @@ import { deriveSession } from "./derive-session.js"
 import { type Finding, finding, guarded } from "./finding.js"
 
 const pageSize = 1_000
+const day = 86_400_000
 
 export async function checkSessions(context: TimeTravelContext): Promise<Finding[]> {
   const { driver } = context.store.context
@@ -123,9 +124,18 @@ async function compareRow(context: TimeTravelContext, id: SessionId, row: SqlRow
     if (Number(lastNumber) < right.lastNumber || !Number.isSafeInteger(lastNumber)) {
       differ("counter-wrong", "last_checkpoint_number", right.lastNumber)
     }
+    if (!("deleted_at" in right.fixed) && isDeletedTooEarly(row)) {
+      const what = `deleted_at is ${row["deleted_at"]}, but it was changed at ${row["updated_at"]}.`
+      found.push(finding("row-changed", where, what))
+    }
     return []
   })
   return [...derived, ...found]
+}
+
+/** Nothing changes a deleted session; clocks that are set back are not set back that far. */
+function isDeletedTooEarly(row: SqlRow): boolean {
+  return row["deleted_at"] !== null && Number(row["deleted_at"]) < Number(row["updated_at"]) - day
 }
 
 /** Entries whose session is not there: nothing shows them any more. */

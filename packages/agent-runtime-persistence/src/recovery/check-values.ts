@@ -3,7 +3,7 @@ import type { EventData } from "@ku0/agent-runtime-core"
 import { isKeepupError } from "@ku0/agent-runtime-core"
 import { toEntries } from "../session/load-entry.js"
 import { readBlob } from "../state/blob-store.js"
-import type { SqlRunner } from "../store/sql-driver.js"
+import type { SqlRunner, SqlValue } from "../store/sql-driver.js"
 import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
 import { type Finding, finding, guarded } from "./finding.js"
 
@@ -13,27 +13,47 @@ export async function checkValues({ store }: TimeTravelContext): Promise<Finding
   const { driver } = store.context
   const found = await guarded("database-damaged", "blobs", () => readAll(driver))
   found.push(...(await guarded("database-damaged", "entries", () => findMissing(driver))))
-  for (const { id } of await driver.all("SELECT id FROM artifacts ORDER BY ordinal")) {
+  for (const { id, size_bytes: size } of await driver.all("SELECT id, size_bytes FROM artifacts ORDER BY ordinal")) {
     const where = `artifact ${id}`
-    found.push(
-      ...(await guarded("artifact-damaged", where, async () => {
-        await store.artifacts.read(id as string)
-        return []
-      })),
-    )
+    const read = async () => compareSize(where, size, await store.artifacts.read(id as string))
+    found.push(...(await guarded("artifact-damaged", where, read)))
   }
   return found
+}
+
+/** The sizes that were found to be wrong, counted again from the content they are of. */
+export async function repairSizes({ store }: TimeTravelContext, found: readonly Finding[]): Promise<string[]> {
+  const { driver } = store.context
+  let changed = 0
+  for (const { code, where, canRepair } of found) {
+    const [, kind, id] = /^(value|artifact) (.+)$/s.exec(where) ?? []
+    if (code !== "counter-wrong" || !canRepair || kind === undefined || id === undefined) continue
+    const content = kind === "value" ? await readBlob(driver, id) : await store.artifacts.read(id)
+    const update =
+      kind === "value"
+        ? "UPDATE blobs SET size_bytes = ? WHERE hash = ?"
+        : "UPDATE artifacts SET size_bytes = ? WHERE id = ?"
+    changed += await driver.run(update, [content.byteLength, id])
+  }
+  return changed === 0 ? [] : [`The size of ${changed} value(s) or artifact(s) was taken from their content.`]
+}
+
+function compareSize(where: string, size: SqlValue | undefined, { byteLength }: Uint8Array): Finding[] {
+  if (size === byteLength) return []
+  return [finding("counter-wrong", where, `size_bytes is ${size}; its content has ${byteLength}.`, true)]
 }
 
 /** Every value once, whoever needs it. */
 async function readAll(driver: SqlRunner): Promise<Finding[]> {
   const found: Finding[] = []
   for (let last = ""; ; ) {
-    const page = await driver.all(`SELECT hash FROM blobs WHERE hash > ? ORDER BY hash LIMIT ${pageSize}`, [last])
-    for (const { hash } of page) {
+    const page = await driver.all(`SELECT hash, size_bytes FROM blobs WHERE hash > ? ORDER BY hash LIMIT ${pageSize}`, [
+      last,
+    ])
+    for (const { hash, size_bytes: size } of page) {
       last = hash as string
       const where = `value ${last}`
-      const read = () => readBlob(driver, last).then((): Finding[] => [])
+      const read = async () => compareSize(where, size, await readBlob(driver, last))
       found.push(...(await guarded("value-damaged", where, read)))
     }
     if (page.length < pageSize) return found

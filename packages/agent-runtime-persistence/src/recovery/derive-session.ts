@@ -7,9 +7,11 @@ import {
   statusOfPhase,
 } from "@ku0/agent-runtime-core"
 import { readFixedColumns } from "../session/fixed-columns.js"
-import { toEntries } from "../session/load-entry.js"
+import { loadEntry, toEntries } from "../session/load-entry.js"
+import { importMark } from "../session/session-marks.js"
 import type { Store } from "../store/open-store.js"
-import type { SqlRunner } from "../store/sql-driver.js"
+import { plainText } from "../store/rows.js"
+import type { SqlRow, SqlRunner } from "../store/sql-driver.js"
 
 export interface DerivedSession {
   readonly headSeq: number
@@ -20,7 +22,7 @@ export interface DerivedSession {
   readonly checkpoints: number | "lost"
   /** The highest number the log or the rows know of. */
   readonly lastNumber: number
-  /** Columns that never change, as the first entry has them. */
+  /** Columns that never change, as the first entry has them; `deleted_at` only where it is wrong. */
   readonly fixed: Readonly<Record<string, string | null>>
 }
 
@@ -48,8 +50,32 @@ export async function deriveSession(store: Store, id: SessionId): Promise<Derive
     status: statusOfPhase(phase),
     checkpoints: isLost ? "lost" : rows.length,
     lastNumber: Math.max(0, ...numbers, ...created.map(({ number }) => number)),
-    fixed: await readFixedColumns(driver, id),
+    fixed: await readFixed(driver, id),
   }
+}
+
+/** What the session was made with, where its log says it, and whether it is hidden although nobody deleted it. */
+async function readFixed(driver: SqlRunner, id: SessionId): Promise<Record<string, string | null>> {
+  const columns = await readFixedColumns(driver, id)
+  const started = await loadEntry(driver, { sessionId: id, seq: 1 })
+  if (started?.row["type"] !== "session:started") return columns
+  const { checkpointId } = JSON.parse(started.text) as Record<string, unknown>
+  const row = await driver.get("SELECT metadata, deleted_at FROM sessions WHERE id = ?", [id])
+  return {
+    ...columns,
+    forked_from_checkpoint_id: typeof checkpointId === "string" ? plainText(checkpointId) : null,
+    ...(row !== undefined && (await isHiddenForNothing(driver, id, row)) && { deleted_at: null }),
+  }
+}
+
+/** Who deletes a session takes its row away with it, unless another one goes on from it: without one, nobody deleted it. */
+async function isHiddenForNothing(driver: SqlRunner, id: SessionId, row: SqlRow): Promise<boolean> {
+  if (row["deleted_at"] === null || JSON.parse(row["metadata"] as string)?.[importMark] !== undefined) return false
+  const branch = await driver.get("SELECT 1 FROM entries WHERE parent_session_id = ? AND session_id <> ? LIMIT 1", [
+    id,
+    id,
+  ])
+  return branch === undefined
 }
 
 /**

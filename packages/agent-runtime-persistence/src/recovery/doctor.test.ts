@@ -200,6 +200,24 @@ const mended: readonly Damage[] = [
     writes: ["session_checkpoints"],
   },
   {
+    what: "a branch that does not say any more where it came from",
+    damage: () => run("UPDATE sessions SET forked_from_checkpoint_id = NULL"),
+    found: ["row-changed"],
+    writes: ["sessions"],
+  },
+  {
+    what: "a session that says it came from a checkpoint it never came from",
+    damage: () => run("UPDATE sessions SET forked_from_checkpoint_id = ? WHERE id = ?", two.id, session.id),
+    found: ["row-changed"],
+    writes: ["sessions"],
+  },
+  {
+    what: "a session that nobody deleted and that is hidden",
+    damage: () => run("UPDATE sessions SET deleted_at = ? WHERE id <> ?", 5, session.id),
+    found: ["row-changed"],
+    writes: ["sessions"],
+  },
+  {
     what: "a restore that names other checkpoints and did something else",
     damage: () =>
       run("UPDATE restores SET checkpoint_id = ?, safety_checkpoint_id = ?, mode = 'conversation'", two.id, one.id),
@@ -223,6 +241,15 @@ const mended: readonly Damage[] = [
     damage: () => run("UPDATE restores SET status = 'undone'"),
     found: ["row-changed"],
     writes: ["restores"],
+  },
+  {
+    what: "sizes of values and artifacts that their content does not have",
+    async damage() {
+      await run("UPDATE blobs SET size_bytes = 9223372036854775000")
+      await run("UPDATE artifacts SET size_bytes = 1")
+    },
+    found: ["counter-wrong"],
+    writes: ["blobs", "artifacts"],
   },
   {
     what: "a deleted ref whose snapshot is still there",
@@ -467,6 +494,11 @@ const lost: readonly Damage[] = [
     damage: () =>
       run("UPDATE entries SET created_at = 9223372036854775000 WHERE session_id = ? AND seq = 2", session.id),
     found: ["entry-unreadable", "history-broken"],
+  },
+  {
+    what: "a session that was deleted long before it was last changed",
+    damage: () => run("UPDATE sessions SET deleted_at = 5 WHERE id = ?", session.id),
+    found: ["row-changed"],
   },
   {
     what: "a restore that the log knows nothing of",

@@ -2,6 +2,7 @@
 import type { SessionId } from "@ku0/agent-runtime-core"
 import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
 import { repairRestores } from "./check-restores.js"
+import { repairSizes } from "./check-values.js"
 import { deriveSession } from "./derive-session.js"
 import type { Finding, FindingCode } from "./finding.js"
 
@@ -22,6 +23,7 @@ export async function repairRows(context: TimeTravelContext, found: readonly Fin
   if (found.some(({ code, canRepair, where }) => code === "row-changed" && canRepair && where.startsWith("restore "))) {
     done.push(...(await repairRestores(context)))
   }
+  done.push(...(await repairSizes(context, found)))
   return done
 }
 
