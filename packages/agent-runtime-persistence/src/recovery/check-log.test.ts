@@ -1,6 +1,7 @@
-import { copyFileSync, readFileSync, writeFileSync } from "node:fs"
+import { copyFileSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import type { SessionId } from "@ku0/agent-runtime-core"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { loadSqlite } from "../store/load-sqlite.js"
 import { openStore, type Store } from "../store/open-store.js"
 import { user } from "../testing/contract/samples.js"
 import { createTemporaryFolder, type TemporaryFolder } from "../testing/temporary-folder.js"
@@ -70,11 +71,64 @@ describe("the write-ahead log of a store whose process was killed", () => {
     expect(seqs.length < 21).toBe(isLost)
   })
 
+  it.each([10, 4_000, 50_000, 100_000])(
+    "of a young store, cut after %i bytes: it is told, and the store is the same, not a new one",
+    async (length) => {
+      const { store } = await makeKilled((log) => log.subarray(0, length))
+      expect((await checkLog({ store } as TimeTravelContext)).map(({ code }) => code)).toEqual(["log-cut"])
+      expect(readFileSync(folder.file("killed.db")).equals(readFileSync(folder.file("live.db")))).toBe(true)
+      expect(statSync(folder.file("killed.db-wal")).size).toBe(length)
+    },
+  )
+
+  it("whose header was flipped is told", async () => {
+    const { store } = await makeKilled((log) => {
+      log.writeUInt8(log.readUInt8(17) ^ 4, 17)
+      return log
+    })
+    expect((await checkLog({ store } as TimeTravelContext)).map(({ code }) => code)).toEqual(["log-damaged"])
+  })
+
   it("is nothing to look at in memory, and after it was emptied", async () => {
     const memory = await openStore("memory:")
     opened.push(memory)
     expect(await checkLog({ store: memory } as TimeTravelContext)).toEqual([])
     await (await openStore(`sqlite:${folder.file("closed.db")}`)).close()
     expect(await checkLog({ store: await open("closed.db") } as TimeTravelContext)).toEqual([])
+  })
+})
+
+describe("a file that holds nothing, beside a log", () => {
+  /** As a process leaves it that died before anything of two transactions came into the file. */
+  function makeYoung(change: (log: Buffer) => Buffer): { file: Buffer; log: Buffer } {
+    const database = new (loadSqlite())(folder.file("live.db"))
+    database.exec("PRAGMA journal_mode = WAL; CREATE TABLE a (x); INSERT INTO a VALUES (zeroblob(20000))")
+    const file = readFileSync(folder.file("live.db"))
+    const log = change(readFileSync(folder.file("live.db-wal")))
+    writeFileSync(folder.file("young.db"), file)
+    writeFileSync(folder.file("young.db-wal"), log)
+    database.close()
+    return { file, log }
+  }
+
+  it.each([
+    ["its first write was changed", (at: number) => 32 + 24 + at],
+    ["its header was changed", (at: number) => at],
+  ])("is not begun anew when %s: nothing is written, and it is said", async (_, place) => {
+    const before = makeYoung((log) => {
+      log.writeUInt8(log.readUInt8(place(17)) ^ 4, place(17))
+      return log
+    })
+    await expect(openStore(`sqlite:${folder.file("young.db")}`)).rejects.toMatchObject({
+      code: "CORRUPT",
+      hint: expect.stringContaining("young.db-wal"),
+    })
+    expect(readFileSync(folder.file("young.db")).equals(before.file)).toBe(true)
+    expect(readFileSync(folder.file("young.db-wal")).equals(before.log)).toBe(true)
+  })
+
+  it("is a new store where that was killed in the middle of its first write", async () => {
+    makeYoung((log) => log.subarray(0, 32 + frame))
+    expect(await (await open("young.db")).sessions.list()).toEqual([])
   })
 })

@@ -19,9 +19,9 @@ export async function checkLog({ store }: TimeTravelContext): Promise<Finding[]>
     // nobody writes meanwhile
     driver.transaction("check-log", async () => {
       if (!existsSync(where) || statSync(where).size > mostBytes) return []
-      const what = judgeLog(readFileSync(where))
-      if (what === "whole") return []
-      return what === "cut"
+      const { end } = judgeLog(readFileSync(where))
+      if (end === "whole") return []
+      return end === "cut"
         ? [finding("log-cut", where, "It ends in the middle of a write; what was written last may be missing.")]
         : [finding("log-damaged", where, "It has changed in its middle; what was written after that is missing.")]
     }),

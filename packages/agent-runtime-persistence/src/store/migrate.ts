@@ -37,6 +37,7 @@ export async function migrateSqlite(driver: SqliteDriver, options: MigrateOption
     })
   }
   refuseNewer(version, steps.length, driver.path)
+  driver.settle()
   return version
 }
 

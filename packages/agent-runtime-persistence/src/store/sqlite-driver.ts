@@ -2,18 +2,32 @@
  * SQLite behind the port. One connection, owned here together with every cached statement: a statement does not keep
  * its connection alive. Work queues up, so that a transaction is never interleaved with anything else.
  */
-import { chmodSync, closeSync, existsSync, linkSync, mkdirSync, openSync, renameSync, unlinkSync } from "node:fs"
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+} from "node:fs"
 import { dirname } from "node:path"
 import { KeepupError } from "@ku0/agent-runtime-core"
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite"
 import { retryWhileBusy, shortTryMs } from "./busy-wait.js"
 import { createDatabasePlace, findFile, lostPlace } from "./database-place.js"
 import { followLinks } from "./follow-links.js"
+import { judgeLog } from "./judge-log.js"
 import { loadSqlite } from "./load-sqlite.js"
 import { readFirstRow, readRows } from "./read-rows.js"
 import type { SqlDriver, SqlRunner, SqlValue, StepProbe } from "./sql-driver.js"
 import { closedError, fromSqliteError } from "./sql-errors.js"
 import { joinQueue } from "./work-queue.js"
+
+/** The file of a store whose tables are still in its log has one page. */
+const pageBytes = 4_096
 
 export interface OpenSqliteOptions {
   /** A file, or `:memory:`. */
@@ -28,6 +42,11 @@ export interface SqliteDriver extends SqlDriver {
   exec(sql: string): void
   /** Makes a file that proved to be ours ready to be written. Until then it is only read. */
   claim(): void
+  /**
+   * Puts the tables of a young store into its file. As long as they are in the log alone, one that lost the beginning of
+   * its log looks like one that was never used.
+   */
+  settle(): void
 }
 
 export function openSqliteDriver(options: OpenSqliteOptions): SqliteDriver {
@@ -69,6 +88,11 @@ export function openSqliteDriver(options: OpenSqliteOptions): SqliteDriver {
     all: async (sql, params = []) => guard(() => allRows(sql, params)),
     get: async (sql, params = []) => guard(() => firstRow(sql, params)),
     run: async (sql, params = []) => guard(() => change(sql, params)),
+  }
+
+  /** From here on every longer wait is ours. */
+  const waitShortly = (): void => {
+    guard(() => database.exec(`PRAGMA busy_timeout = ${Math.min(busyTimeoutMs, shortTryMs)}`))
   }
 
   /** The same, for whoever waits if another process is writing. */
@@ -124,9 +148,13 @@ export function openSqliteDriver(options: OpenSqliteOptions): SqliteDriver {
     claim() {
       if (isFile) for (const each of filesOf(path)) tightenMode(each)
       guard(() => database.exec("PRAGMA journal_mode = WAL"))
-      // from here on every wait is ours
-      guard(() => database.exec(`PRAGMA busy_timeout = ${Math.min(busyTimeoutMs, shortTryMs)}`))
+      waitShortly()
       isClaimed = true
+    },
+    settle() {
+      if (!isFile || sizeOf(path) > pageBytes) return
+      emptyLog(database)
+      waitShortly()
     },
     selectNow: undefined,
     close: () =>
@@ -165,6 +193,11 @@ function prepareFile(path: string): void {
       },
     )
   }
+  if (isLogLost(path)) {
+    throw new KeepupError("CORRUPT", `All of the database ${path} is in its write-ahead log, which can't be read.`, {
+      hint: `Nothing was changed. Bring ${path}-wal back from a backup, or move both files away to start anew.`,
+    })
+  }
   try {
     if (existsSync(path)) closeSync(openSync(path, "a"))
     else {
@@ -185,6 +218,17 @@ function prepareFile(path: string): void {
       hint: "Check the permissions of the folder and that the disk is not full, or name another place with --state-dir or --db.",
       cause: error,
     })
+  }
+}
+
+/** Whether there is nothing in the file, and the log holds transactions SQLite would not find: it would write over them. */
+function isLogLost(path: string): boolean {
+  if (sizeOf(`${path}-wal`) === 0 || sizeOf(path) > pageBytes) return false
+  try {
+    const { end, commits } = judgeLog(readFileSync(`${path}-wal`))
+    return end === "damaged" && commits === 0 && sizeOf(path) <= pageBytes // who makes the store has not just settled it
+  } catch {
+    return false // it is gone, or may not be read: SQLite says so
   }
 }
 
