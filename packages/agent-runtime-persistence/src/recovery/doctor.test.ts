@@ -251,6 +251,19 @@ const mended: readonly Damage[] = [
     found: ["counter-wrong"],
     writes: ["blobs", "artifacts"],
   },
+  ...["refs/heads/latest", "refs/keepup/index-tree"].flatMap((name) =>
+    (["empty", "cut", "another"] as const).map((how) => ({
+      what: `${name}, ${how}`,
+      async damage() {
+        const path = join(await snapshotFolder(), name)
+        const text = readFileSync(path, "utf8")
+        rmSync(path) // another ref may be the same file under a second name
+        const flipped = `${text.startsWith("0") ? "1" : "0"}${text.slice(1)}`
+        writeFileSync(path, { empty: "", cut: text.slice(0, 20), another: flipped }[how])
+      },
+      found: ["snapshot-damaged"] as const,
+    })),
+  ),
   {
     what: "a deleted ref whose snapshot is still there",
     async damage() {

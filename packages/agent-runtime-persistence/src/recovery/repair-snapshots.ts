@@ -52,10 +52,12 @@ async function keepAgain(snapshots: SnapshotStore, { rows }: KnownWorkspace): Pr
 
 async function putBack(snapshots: SnapshotStore): Promise<string[]> {
   if ((await snapshots.check()).isSound) return []
-  const { repaired } = await snapshots.repair()
-  return repaired.map(
-    (path) => `The lost content of ${path} was found in the workspace or in its git repository, and put back.`,
-  )
+  const { repaired, mendedRefs } = await snapshots.repair()
+  const found = "was found in the workspace or in its git repository, and put back"
+  return [
+    ...repaired.map((path) => `The lost content of ${path} ${found}.`),
+    ...mendedRefs.map((name) => `The ref ${name} of the snapshots of ${snapshots.workspacePath} was made again.`),
+  ]
 }
 
 /** Nobody is at work there now. */

@@ -2,6 +2,7 @@
 import { join } from "node:path"
 import { type BytePath, displayPath } from "./byte-path.js"
 import { removeFile } from "./durable-file.js"
+import { mendRefs } from "./mend-refs.js"
 import { createPackWriter } from "./pack-writer.js"
 import { checkpointRefs, indexTreeRef } from "./refs.js"
 import { findLostContent, findSound, rescuePacks } from "./rescue-content.js"
@@ -24,13 +25,15 @@ export interface StoreReport {
   readonly problems: readonly string[]
   /** Files whose content was put back. */
   readonly repaired: readonly string[]
+  /** Refs that were made again. */
+  readonly mendedRefs: readonly string[]
 }
 
 /** Reads every object once. */
 export async function checkStore(environment: SnapshotEnvironment): Promise<StoreReport> {
   const problems = await listProblems(environment)
   const { damaged } = await findDamage(environment, problems.length > 0)
-  return { isSound: damaged.length === 0 && problems.length === 0, damaged, problems, repaired: [] }
+  return { isSound: damaged.length === 0 && problems.length === 0, damaged, problems, repaired: [], mendedRefs: [] }
 }
 
 /** Newer gits find fault with attributes they would not read; older ones do not know that name, so no setting helps. */
@@ -112,5 +115,6 @@ export async function repairStore(session: StoreSession): Promise<StoreReport> {
   removeFile(join(environment.store, "scan-state"))
   session.forget()
   environment.reader.renew()
-  return { ...(await checkStore(environment)), repaired }
+  const mendedRefs = await mendRefs(environment)
+  return { ...(await checkStore(environment)), repaired, mendedRefs }
 }
