@@ -40,6 +40,7 @@ describe("a server that dies", () => {
       startProgram(appendMany, [url, "shared", shared, "600000"]),
       startProgram(appendMany, [url, "lease", shared, "600000"]),
     ]
+    for (const program of programs) await program.heard((said: object) => "open" in said)
     for (let death = 0; death < 4; death++) {
       const before = programs.map(({ said }) => said.length)
       for (const [index, program] of programs.slice(0, 2).entries()) {
