@@ -35,8 +35,11 @@ export interface IgnoreRules {
     paths: readonly BytePath[],
     signal?: AbortSignal,
   ): Promise<{ readonly ignored: ReadonlySet<BytePath>; readonly isCertain: boolean }>
-  /** The files of rules that take some of these paths in, whatever others say. Only where all rules are the workspace's own. */
-  listIncluding(paths: readonly BytePath[], signal?: AbortSignal): Promise<BytePath[]>
+  /**
+   * The files of rules that take some of these paths in, whatever others say; undefined where git could not tell. Only
+   * where all rules are the workspace's own.
+   */
+  listIncluding(paths: readonly BytePath[], signal?: AbortSignal): Promise<BytePath[] | undefined>
 }
 
 export interface IgnoreOptions {
@@ -99,9 +102,9 @@ export async function readIgnoreRules(options: IgnoreOptions): Promise<IgnoreRul
   }
 }
 
-/** Whether keepup's own rules leave a file out, or a folder above it. */
-export function isExcludedAnywhere(rules: IgnoreRules, path: BytePath): boolean {
-  return rules.isExcluded(path, false) || foldersAbove(path).some((folder) => rules.isExcluded(folder, true))
+/** Whether keepup's own rules leave a file or folder out, or a folder above it. */
+export function isExcludedAnywhere(rules: IgnoreRules, path: BytePath, isFolder = false): boolean {
+  return rules.isExcluded(path, isFolder) || foldersAbove(path).some((folder) => rules.isExcluded(folder, true))
 }
 
 async function askGit(git: Git, scope: Scope, paths: readonly BytePath[], signal: AbortSignal | undefined) {
@@ -124,15 +127,16 @@ async function askIncluding(
   { git, workspace }: IgnoreOptions,
   paths: readonly BytePath[],
   signal: AbortSignal | undefined,
-): Promise<BytePath[]> {
+): Promise<BytePath[] | undefined> {
   if (paths.length === 0) return []
-  const { stdout } = await git.run(["check-ignore", "--no-index", "--verbose", "-z", "--stdin"], {
+  const { stdout, exitCode } = await git.run(["check-ignore", "--no-index", "--verbose", "-z", "--stdin"], {
     input: Buffer.from(paths.map((path) => `./${path}\0`).join(""), "latin1"),
     workTree: workspace,
-    accept: [1, 128], // 128: a folder became a link meanwhile, and what is below is in no snapshot
+    accept: [1, 128], // 128: a folder became a link meanwhile
     limit: "long",
     ...(signal === undefined ? {} : { signal }),
   })
+  if (exitCode === 128) return undefined
   const fields = stdout.toString("latin1").split("\0")
   const sources = new Set<BytePath>()
   for (let i = 0; i + 3 < fields.length; i += 4) {

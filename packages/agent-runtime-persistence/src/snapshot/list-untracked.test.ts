@@ -80,16 +80,18 @@ it("holds the same as a walk where the user chose other rules than those in git'
 })
 
 it.each([
-  ["before the next snapshot", false],
-  ["after the folders were read", true],
-])("lets go of what only an ignored file of rules took in, when that goes %s", async (_, isLater) => {
+  ["before the next snapshot", false, ""],
+  ["after the folders were read", true, ""],
+  ["before the next snapshot, and git could not tell of it", false, "exit 128"],
+  ["after the folders were read, and git could not tell of it", true, "exit 128"],
+])("lets go of what only an ignored file of rules took in, when that goes %s", async (_, isLater, script) => {
   work.write(".gitignore", "*.secret\n.gitignore\n")
   work.git("add", "-f", ".gitignore")
   commit()
   work.write("many/.gitignore", "!x.secret\n")
   work.write("many/x.secret", "1")
   work.write("many/deep/new/x.secret", "1")
-  const store = await work.open()
+  const store = await work.open({ git: makeGit(work, script, "--verbose").program })
   const first = await store.capture({ message: "1", checkpointId: "1" })
   const listSecrets = async (snapshots: SnapshotStore, ref: string) =>
     (await snapshots.listFiles(ref)).map(({ path }) => path).filter((path) => path.endsWith(".secret"))

@@ -7,7 +7,7 @@ import { monotonicNow } from "../store/monotonic-time.js"
 import { type BytePath, foldersAbove, nameOf, parentOf } from "./byte-path.js"
 import { createDirectoryTable } from "./directory-table.js"
 import type { Git } from "./git-process.js"
-import type { IgnoreRules } from "./ignore-rules.js"
+import { isExcludedAnywhere } from "./ignore-rules.js"
 import { isLeftover } from "./sweep-leftovers.js"
 import { type WalkOptions, type WalkResult, walkFolders } from "./walk-folders.js"
 import type { WorkspaceFiles } from "./workspace-files.js"
@@ -77,7 +77,7 @@ export async function readUntracked(
   const { files, rules } = options
   const { replaced, emptied } = lookAtFolders(files, await stale)
   const { ignored, isCertain } = await rules.findIgnored([...replaced, ...emptied], options.signal)
-  const isKept = (path: BytePath) => !ignored.has(path) && !isLeftOut(rules, path, true)
+  const isKept = (path: BytePath) => !ignored.has(path) && !isExcludedAnywhere(rules, path, true)
   const folders = replaced.filter(isKept)
   const found: BytePath[] = []
   const leftovers: BytePath[] = []
@@ -85,8 +85,8 @@ export async function readUntracked(
   for (const listed of untracked) {
     const isFolder = listed.endsWith("/")
     const path = isFolder ? listed.slice(0, -1) : listed
-    if (!isLeftOut(rules, path, isFolder)) (isFolder ? folders : found).push(path)
-    else if (isFolder || isLeftOut(rules, parentOf(path), true)) continue
+    if (!isExcludedAnywhere(rules, path, isFolder)) (isFolder ? folders : found).push(path)
+    else if (isFolder || foldersAbove(path).some((folder) => rules.isExcluded(folder, true))) continue
     else if (isLeftover(nameOf(path))) leftovers.push(path)
     else if (nameOf(path) === ".gitignore") hiddenRules.push(path)
   }
@@ -98,9 +98,9 @@ export async function readUntracked(
   return {
     ...walked,
     found: all,
-    isCertain: isCertain && walked.isCertain,
+    isCertain: isCertain && walked.isCertain && including !== undefined,
     leftovers: [...leftovers, ...walked.leftovers],
-    hiddenRules: [...hiddenRules, ...walked.hiddenRules, ...including],
+    hiddenRules: [...hiddenRules, ...walked.hiddenRules, ...(including ?? [])],
     emptyFolders: [...new Set([...table.listEmpty(), ...emptied.filter(isKept)])].sort(),
   }
 }
@@ -122,11 +122,4 @@ function lookAtFolders(files: WorkspaceFiles, stale: readonly BytePath[]) {
     if (files.list(folder)?.length === 0) emptied.push(folder)
   }
   return { replaced, emptied }
-}
-
-function isLeftOut(rules: IgnoreRules, path: BytePath, isFolder: boolean): boolean {
-  return (
-    path !== "" &&
-    (rules.isExcluded(path, isFolder) || foldersAbove(path).some((folder) => rules.isExcluded(folder, true)))
-  )
 }
