@@ -67,6 +67,7 @@ export function createLeaseStore(context: StoreContext): OpenLeaseStore {
     self: Awaited<ReturnType<typeof ownProcess>>,
     { purpose, refusal }: TakeLeaseOptions,
   ): Promise<LeaseRow> {
+    if (resource.startsWith(workspaces)) await lockWorkspaces(tx)
     const now = await sharedNow(context, tx)
     const current = (await lockRow(tx, resource)) ?? (await makeRow(tx, resource))
     if (await isHeld(current, now, context.host)) throw running(current, refusal)
@@ -83,6 +84,14 @@ export function createLeaseStore(context: StoreContext): OpenLeaseStore {
       [taken.number, taken.holderId, taken.host, taken.pid, taken.processStart, purpose, now, now, resource],
     )
     return taken
+  }
+
+  /**
+   * One after the other: who waits then sees what the one before took, on a folder around it or inside it. Where no row
+   * can be locked there is one who writes anyway.
+   */
+  async function lockWorkspaces(tx: SqlRunner): Promise<void> {
+    if (driver.forUpdate !== "") (await lockRow(tx, workspaces)) ?? (await makeRow(tx, workspaces))
   }
 
   /** The first time someone wants it. */

@@ -242,6 +242,21 @@ describe("two at once", () => {
     }
   })
 
+  it("never both get folders that hold one another", async () => {
+    const url = await server.createDatabase()
+    const [one, two] = [await open(url), await open(url)]
+    for (let round = 0; round < 40; round++) {
+      const around = `workspace:/round-${round}`
+      const taken = await Promise.allSettled([
+        one.leases.take(around, { purpose: "around" }),
+        two.leases.take(`${around}/inside`, { purpose: "inside" }),
+      ])
+      const held = taken.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []))
+      expect(held).toHaveLength(1)
+      for (const lease of held) await lease.release()
+    }
+  })
+
   it("hand over the same values in another order", async () => {
     const url = await server.createDatabase()
     const [one, two] = [await open(url), await open(url)]
