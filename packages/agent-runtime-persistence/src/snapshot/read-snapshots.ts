@@ -15,6 +15,10 @@ export type SnapshotReading = Pick<
   "diff" | "patch" | "listFiles" | "readFile" | "readContent" | "writeAllTo" | "describe"
 >
 
+/** Of all arguments of a program; systems take twice as much, and more. */
+const mostArgumentBytes = 100_000
+const pointerBytes = 8
+
 /** `treeOf` gives the tree of a snapshot, or of the workspace as it is now. */
 export function createSnapshotReading(
   environment: SnapshotEnvironment,
@@ -30,12 +34,17 @@ export function createSnapshotReading(
     throw new KeepupError("NOT_FOUND", `The snapshot has no file ${path}.`)
   }
 
-  /** Under which names renamed files are on the other side: without those, a rename would look like half of one. */
+  /**
+   * Under which names renamed files are on the other side: without those, a rename looks like half of one. None when
+   * there are more than a program can be asked about: then all of them look like that.
+   */
   async function otherNames(before: string, after: string, paths: readonly string[]): Promise<string[]> {
     const isWanted = ({ path }: TreeChange) => paths.some((one) => isInside(path, toBytePath(one)))
     const renames = [...findRenames(await compareTrees(reader, before, after))]
     const halves = renames.filter(([came, went]) => isWanted(came) !== isWanted(went))
-    return halves.map(([came, went]) => displayPath((isWanted(came) ? went : came).path))
+    const names = halves.map(([came, went]) => (isWanted(came) ? went : came).path)
+    const length = names.reduce((sum, name) => sum + name.length + pointerBytes, 0)
+    return length > mostArgumentBytes ? [] : names.map(displayPath)
   }
 
   return {

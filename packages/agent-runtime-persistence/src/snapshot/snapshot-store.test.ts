@@ -1,4 +1,5 @@
-import { readdirSync } from "node:fs"
+import { readdirSync, renameSync } from "node:fs"
+import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { fsck, makeWorkspace, runUserGit, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
 
@@ -145,6 +146,17 @@ describe.each([{ git: false }, { git: true }])("a snapshot store (user's git: $g
         "rename from old-name.txt",
       )
     expect((await store.readFile(first.commit, "a.txt")).toString()).toBe("1\n2\n3\n")
+  })
+
+  it("writes a patch of a folder also where more came from elsewhere than a program can be asked about", async () => {
+    const name = (i: number) => `${"n".repeat(240)}${i}`
+    for (let i = 0; i < 9_000; i++) work.write(`before/${name(i)}`, `${i}\n`)
+    const store = await work.open()
+    const first = await store.capture({ message: "1", checkpointId: "1" })
+    renameSync(join(work.root, "before"), join(work.root, "after"))
+    const second = await store.capture({ message: "2", checkpointId: "2", exact: true })
+    const patch = (await store.patch(first.commit, second.commit, ["after"])).toString()
+    expect(patch).toContain(`+++ b/after/${name(8_999)}`)
   })
 
   it("says the same of renames in its entries as in the patch: they have another name, and not another line", async () => {
