@@ -251,3 +251,17 @@ it("finds nothing wrong with files that git would take for its own", async () =>
   await store.restore(commit)
   expect(work.picture()).toEqual(before)
 })
+
+it("names a checkpoint whose ref can't be read", async () => {
+  work.write("a.txt", "1\n")
+  const store = await work.open()
+  await store.capture({ message: "1", checkpointId: "c1" })
+  work.write("a.txt", "2\n")
+  await store.capture({ message: "2", checkpointId: "c2" })
+  const file = join(store.directory, "refs/keepup/checkpoints/c1")
+  rmSync(file) // its other name stays as it is
+  writeFileSync(file, "no id\n")
+  const { isSound, problems } = await store.check()
+  expect(isSound).toBe(false)
+  expect(problems.join("\n")).toContain("refs/keepup/checkpoints/c1")
+})

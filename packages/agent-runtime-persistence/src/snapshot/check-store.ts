@@ -47,8 +47,8 @@ async function listProblems(environment: SnapshotEnvironment): Promise<string[]>
   const lines = said(stdout.toString("utf8"))
   if (exitCode === 0 || lines.length > 0) return lines.filter((line) => !/^(warning|dangling)/.test(line))
   const complaints = said(stderr)
-  const isHarmless = complaints.length > 0 && complaints.every((line) => harmless.test(line))
-  return isHarmless ? [] : [`git fsck ended with ${exitCode}`]
+  if (complaints.length === 0) return [`git fsck ended with ${exitCode}`]
+  return complaints.every((line) => harmless.test(line)) ? [] : complaints // of refs it tells here
 }
 
 /** Where git found something wrong, each content is read and proven; otherwise it is enough that it is there. */
