@@ -46,7 +46,9 @@ function rulesOf(patterns: readonly string[], onlyDottedExcluded: boolean): Igno
   return { isExcluded, onlyDottedExcluded } as IgnoreRules
 }
 
-const options = (rules: IgnoreRules) => ({ rules, innerPath: (path: string) => path, isAll: true })
+const options = (rules: IgnoreRules) => ({
+  ...{ rules, innerPath: (path: string) => path, isAll: true, maxFileSize: 50 << 20 },
+})
 
 const name = fc.constantFrom("a", ".a", "b.c", ".gitattributes", "own", ".own", "\xe9.", "..", "x".repeat(300))
 const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join("/"))

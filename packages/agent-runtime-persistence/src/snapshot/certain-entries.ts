@@ -4,7 +4,7 @@
  */
 import { type BytePath, foldersAbove, joinPath, nameOf, parentOf } from "./byte-path.js"
 import { type NameBytes, nameAt } from "./folder-names.js"
-import { assumeUnchanged, isPlain, modeAt, newestSecondOf, readHeader, readShort } from "./git-index.js"
+import { assumeUnchanged, isPlain, modeAt, newestSecondOf, readHeader, readShort, sizeOf } from "./git-index.js"
 import { type IgnoreRules, isExcludedAnywhere } from "./ignore-rules.js"
 import { visitNames } from "./index-names.js"
 import { isDotted } from "./own-files.js"
@@ -37,13 +37,15 @@ export interface FindCertainOptions {
   readonly innerPath: (folder: BytePath) => BytePath | undefined
   /** The workspace is all of the repository. */
   readonly isAll: boolean
+  /** Larger files are not captured, tracked or not. */
+  readonly maxFileSize: number
 }
 
 const dot = 0x2e
 
 /** Throws `CORRUPT` for a damaged index. */
 export function findCertain(index: IndexToRead, options: FindCertainOptions): CertainEntries {
-  return (options.isAll ? takeWhole(index, options.rules) : undefined) ?? chooseEntries(index, options)
+  return (options.isAll ? takeWhole(index, options) : undefined) ?? chooseEntries(index, options)
 }
 
 const extended = 0x4000
@@ -51,7 +53,10 @@ const extended = 0x4000
 const pathAt = 62
 
 /** Undefined when some entry must be left out or is odd, or when only all names could tell. */
-function takeWhole({ data, starts, second }: IndexToRead, rules: IgnoreRules): CertainEntries | undefined {
+function takeWhole(
+  { data, starts, second }: IndexToRead,
+  { rules, maxFileSize }: FindCertainOptions,
+): CertainEntries | undefined {
   // In version 4 names are not in one piece.
   if (readHeader(data).version === 4 || !rules.onlyDottedExcluded) return undefined
   const uncertain: BytePath[] = []
@@ -61,7 +66,7 @@ function takeWhole({ data, starts, second }: IndexToRead, rules: IgnoreRules): C
     const flags = readShort(data, at + 60)
     if ((flags & (assumeUnchanged | extended)) !== 0 || !isPlain(modeAt(data, at), flags)) return undefined
     entry.at = at
-    if (isYoung(entry, second)) uncertain.push(readPath(data, at + pathAt))
+    if (isYoung(entry, second) || sizeOf(entry) > maxFileSize) uncertain.push(readPath(data, at + pathAt))
   }
   const dotted = listDotted(data, starts)
   if (dotted.some((path) => isExcludedAnywhere(rules, path))) return undefined
@@ -93,7 +98,10 @@ function readPath(data: Buffer, start: number): BytePath {
 }
 
 /** One by one. */
-function chooseEntries(index: IndexToRead, { rules, innerPath, isAll }: FindCertainOptions): CertainEntries {
+function chooseEntries(
+  index: IndexToRead,
+  { rules, innerPath, isAll, maxFileSize }: FindCertainOptions,
+): CertainEntries {
   const { data, second } = index
   const touched = new Set<BytePath>()
   const uncertain: BytePath[] = []
@@ -130,16 +138,17 @@ function chooseEntries(index: IndexToRead, { rules, innerPath, isAll }: FindCert
     const path = () => joinPath(folder?.path ?? "", nameAt(source.bytes, start))
     const isDottedName = source.bytes[start] === dot
     const isSuspect = isDottedName || folder.isSuspect
+    // Also one that is left out: it decides about others.
+    if (isDottedName && nameAt(source.bytes, start) === ".gitattributes") hasAttributes = true
     if (!isPlain(mode, flags) || folder.isExcluded || (isSuspect && rules.isExcluded(path(), false))) {
       isWhole = false
       for (const one of ["", ...foldersAbove(folder.path), folder.path]) touched.add(one)
       return false
     }
-    if (isDottedName && nameAt(source.bytes, start) === ".gitattributes") hasAttributes = true
     const isAssumed = (flags & assumeUnchanged) !== 0
     if (isAssumed) isWhole = false
     entry.at = at
-    if (isAssumed || isYoung(entry, second)) uncertain.push(path())
+    if (isAssumed || isYoung(entry, second) || sizeOf(entry) > maxFileSize) uncertain.push(path())
     return true
   }
 }

@@ -49,7 +49,7 @@ export interface ScanContext {
     /** What is there beside those files, where git is asked for it. */
     readonly untracked: Promise<Untracked | undefined> | undefined
     /** Those of them that git may keep with other bytes. */
-    readonly listFiltered: () => Promise<ReadonlySet<BytePath>>
+    readonly listFiltered: (there: "disk" | "index") => Promise<ReadonlySet<BytePath>>
   }
 }
 
@@ -81,9 +81,10 @@ export async function findChangesExactly(context: ScanContext): Promise<Candidat
     state.directories.entries.size === 0 ? readFolders(context, rulesChanged && !isFirst) : checkFolders(context),
   ])
   const paths = new Set<BytePath>([...stale, ...forced.look, ...walked.found])
-  // Attributes that the user's git does not track yet say what the index may not be trusted about.
-  if (context.seeded !== undefined && walked.found.some((path) => nameOf(path) === ".gitattributes"))
-    for (const path of await context.seeded.listFiltered()) paths.add(path)
+  // Attributes that the user's git does not track yet, or that are others now, say what the index may not be trusted about.
+  if (walked.found.some(isAttributes))
+    for (const path of (await context.seeded?.listFiltered("disk")) ?? []) paths.add(path)
+  if (stale.some(isAttributes)) for (const path of (await context.seeded?.listFiltered("index")) ?? []) paths.add(path)
   for (const path of state.skipped.keys()) if (!state.directories.entries.has(path)) paths.add(path)
   for (const [path, overlay] of state.overlay) {
     if (overlay !== "ignored") paths.add(path)
@@ -101,6 +102,8 @@ export async function findChangesExactly(context: ScanContext): Promise<Candidat
   const { unreadable, leftovers, emptyFolders = state.directories.listEmpty() } = walked
   return { paths, ignored, unreadable, leftovers, emptyFolders }
 }
+
+const isAttributes = (path: BytePath) => nameOf(path) === ".gitattributes"
 
 /** Without the empty folders the state's table has them. */
 type FolderResult = WalkResult & { readonly emptyFolders?: readonly BytePath[] }
@@ -176,25 +179,30 @@ export function listStale(context: ScanContext, indexFile: string, prefix: ByteP
 }
 
 /** Git compares, we decide. */
-async function askForStale(
-  { git, files, repository, state, signal }: ScanContext,
-  indexFile: string,
-  prefix: BytePath,
-): Promise<BytePath[]> {
+async function askForStale(context: ScanContext, indexFile: string, prefix: BytePath): Promise<BytePath[]> {
+  const { git, files, repository, state, signal } = context
   // A first walk takes longer than git: on many threads git would only be in its way.
   const threads = state.lastCommit === null ? ["-c", "core.preloadIndex=false"] : []
   const args = [...threads, "diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=all"]
-  const { stdout, exitCode } = await git.run(args, {
+  const { stdout, stderr, exitCode } = await git.run(args, {
     workTree: prefix === "" ? files.root : (repository?.root as string),
     indexFile,
     accept: [128],
     signal,
   })
   if (exitCode !== 0) throw new KeepupError("CORRUPT", "The index of the snapshot store is damaged.")
+  if (stderr !== "") return compareAll(context, indexFile, prefix)
   const parts = stdout.toString("latin1").split("\0")
   const paths = parts.filter((_, i) => i % 2 === 1)
   if (prefix === "") return paths
   return paths.filter((path) => path.startsWith(`${prefix}/`)).map((path) => path.slice(prefix.length + 1))
+}
+
+/** Git passes over what it may not look at, and says no more of it than that. Then we look, however many files there are. */
+function compareAll({ files, state }: ScanContext, indexFile: string, prefix: BytePath): BytePath[] {
+  const stale = prefix === "" ? findStale(files, indexFile, Number.POSITIVE_INFINITY, state.privateMarks) : undefined
+  if (stale === undefined) throw new KeepupError("CORRUPT", "Git could not compare all files with its index.")
+  return stale
 }
 
 /** Reads the folders whose times changed, and those that are new inside them. */

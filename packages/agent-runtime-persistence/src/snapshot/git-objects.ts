@@ -30,13 +30,22 @@ export function parseTree(data: Buffer): TreeEntry[] {
     const space = data.indexOf(32, at)
     const end = data.indexOf(0, space)
     entries.push({
-      mode: data.toString("latin1", at, space),
+      mode: readMode(data.toString("latin1", at, space)),
       name: data.toString("latin1", space + 1, end),
       id: data.toString("hex", end + 1, end + 21),
     })
     at = end + 21
   }
   return entries
+}
+
+/** As git reads it: trees of old programs, which repositories keep for ever, say the same in other words. */
+export function readMode(words: string): string {
+  if (words === treeMode || words === "100644" || words === "100755") return words
+  const mode = Number.parseInt(words, 8)
+  if ((mode & 0o170000) === 0o040000) return treeMode
+  if ((mode & 0o170000) === 0o100000) return (mode & 0o100) === 0 ? "100644" : "100755"
+  return words
 }
 
 export function namesOf(tree: Buffer): TreeNames {

@@ -104,6 +104,32 @@ it.each([
   expect(await listSecrets(again, second.commit)).toEqual([])
 })
 
+it("lets go of a folder that only an ignored file of rules took in, when that goes", async () => {
+  work.write(".gitignore", "*secret*\n.gitignore\n")
+  work.git("add", "-f", ".gitignore")
+  commit()
+  work.write("many/.gitignore", "!mysecrets/\n")
+  work.write("many/mysecrets/deep/x", "1")
+  const store = await work.open()
+  const first = await store.capture({ message: "1", checkpointId: "1" })
+  const holds = async (ref: string) => (await store.listFiles(ref)).some(({ path }) => path === "many/mysecrets/deep/x")
+  expect(await holds(first.commit)).toBe(true)
+  work.remove("many/.gitignore")
+  work.write("many/mysecrets/deep/x", "now secret")
+  const second = await store.capture({ message: "2", exact: true })
+  expect(await holds(second.commit)).toBe(false)
+})
+
+it("does not hold a tracked file that is too large, and says so", async () => {
+  work.write("large", "x".repeat(5_000))
+  commit()
+  await expectSame(work)
+  const store = await work.open({ stateDirectory: join(work.folder, "other"), capture: { maxFileSize: 4_096 } })
+  const { commit: id, skipped } = await store.capture({ message: "1", checkpointId: "1" })
+  expect(skipped).toEqual([{ path: "large", reason: "too-large" }])
+  expect((await store.listFiles(id)).map(({ path }) => path)).not.toContain("large")
+})
+
 it("does not keep what it read of the folders while git had other rules", async () => {
   work.write(".gitignore", "/other/x\n")
   work.write("x/old", "1")

@@ -94,7 +94,8 @@ export async function readUntracked(
   const walked = await walkFolders(folders, { ...options, table })
   const all = [...found, ...walked.found]
   // Git lists no file of rules that is ignored itself. It matters later if it takes in what others leave out, and goes.
-  const including = await rules.listIncluding(all, options.signal)
+  // Of a file in a folder that is taken in git names no rule: it must be asked about the folder.
+  const including = await rules.listIncluding([...all, ...new Set(all.flatMap(foldersAbove))], options.signal)
   return {
     ...walked,
     found: all,

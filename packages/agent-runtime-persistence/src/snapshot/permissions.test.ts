@@ -3,6 +3,8 @@ import { execFileSync } from "node:child_process"
 import { chmodSync, readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
+import { ageIndex, writeMany } from "../../test/snapshot/asked-and-walked.js"
+import { commitAll } from "../../test/snapshot/random-trees.js"
 import { makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
 import { loadSqlite } from "../store/load-sqlite.js"
 
@@ -50,6 +52,26 @@ it("says what is in a folder whose names may be read and nothing else, and leave
     expect((await store.listFiles(third.commit)).length).toBe(3)
     expect((await store.restore(second.commit)).plan.delete).toEqual([])
     for (const path of ["half/deep/file", "half/file"]) expect(work.read(path)).toBe("1")
+  })
+})
+
+it.each([
+  ["first", true],
+  ["second", false],
+])("says what git may not look at in a large repository: in the %s snapshot", async (_, isFirst) => {
+  writeMany(work)
+  work.write("half/file", "old")
+  commitAll(work)
+  await asSomebody(async () => {
+    work.git("update-index", "--refresh")
+    ageIndex(work)
+    const store = await work.open()
+    if (!isFirst) await store.capture({ message: "1", checkpointId: "1" })
+    work.write("half/file", "saved since")
+    mode("half", 0o444)
+    const { commit, skipped } = await store.capture({ message: "2", checkpointId: "2", exact: true })
+    expect(skipped).toEqual([{ path: "half/file", reason: "unreadable" }])
+    expect((await store.listFiles(commit)).map(({ path }) => path)).not.toContain("half/file")
   })
 })
 

@@ -182,3 +182,108 @@ it.each(["nothing can be borrowed any more", "another repository lends now"])(
     expect(fsck(first.directory)).toBe("")
   },
 )
+
+/** As an old program would have written it: with these words for the modes. Git keeps such a tree when it is checked out. */
+function commitOldTree(modes: { readonly folder: string; readonly file: string }): void {
+  for (const name of ["f", "g", "h"]) work.write(`old/deep/${name}`, `${name}\n`)
+  work.git("add", "-A")
+  work.git("commit", "-qm", "second")
+  const writeTree = (entries: readonly (readonly [string, string, string])[]) => {
+    const file = join(work.folder, "tree")
+    const lines = entries.flatMap(([mode, name, id]) => [Buffer.from(`${mode} ${name}\0`), Buffer.from(id, "hex")])
+    writeFileSync(file, Buffer.concat(lines))
+    return work.git("hash-object", "-t", "tree", "-w", "--literally", file).trim()
+  }
+  const idOf = (path: string) => work.git("rev-parse", `HEAD:${path}`).trim()
+  const deep = writeTree(["f", "g", "h"].map((name) => [modes.file, name, idOf(`old/deep/${name}`)] as const))
+  const old = writeTree([[modes.folder, "deep", deep]])
+  const top = work
+    .git("ls-tree", "HEAD")
+    .trim()
+    .split("\n")
+    .map((line) => line.split(/[ \t]/))
+  const root = writeTree(
+    top.map(([mode, , id, name]) => [
+      (mode as string).replace(/^0/, ""),
+      name as string,
+      name === "old" ? old : (id as string),
+    ]),
+  )
+  work.git("reset", "-q", "--hard", work.git("commit-tree", root, "-m", "old").trim())
+  const later = new Date(Date.now() + 60_000)
+  utimesSync(join(work.root, ".git/index"), later, later) // so that no file is too young to be trusted
+}
+
+it.each([
+  ["a zero in front of folders", { folder: "040000", file: "100644" }],
+  ["files that a group may write", { folder: "40000", file: "100664" }],
+])("holds all of a folder whose tree an old program wrote, with %s", async (_, modes) => {
+  commitOldTree(modes)
+  work.write("old/deep/f", "edited\n")
+  const store = await work.open()
+  const first = await store.capture({ message: "1", checkpointId: "1" })
+  const all = ["old/deep/f", "old/deep/g", "old/deep/h"]
+  const listOld = async (ref: string) => (await store.listFiles(ref)).filter(({ path }) => path.startsWith("old"))
+  expect(await listOld(first.commit)).toMatchObject(all.map((path) => ({ path, mode: "100644" })))
+  work.write("a.txt", "edited\n")
+  const second = await store.capture({ message: "2", checkpointId: "2", exact: true })
+  expect((await store.diff(first.commit, second.commit)).map(({ path }) => path)).toEqual(["a.txt"])
+  expect((await store.check()).isSound).toBe(true)
+  rmSync(join(work.root, "old"), { recursive: true })
+  expect((await store.restore(first.commit)).failed).toEqual([])
+  expect(all.map((path) => work.read(path))).toEqual(["edited\n", "g\n", "h\n"])
+})
+
+it("restores a folder whose tree an old program wrote and nobody changed", async () => {
+  commitOldTree({ folder: "040000", file: "100664" })
+  const store = await work.open()
+  const first = await store.capture({ message: "1", checkpointId: "1" })
+  rmSync(join(work.root, "old"), { recursive: true })
+  expect((await store.restore(first.commit)).failed).toEqual([])
+  expect(work.read("old/deep/g")).toBe("g\n")
+})
+
+it("reads every file once more when what the repository lends is damaged", async () => {
+  work.write("lent", "only here\n".repeat(500))
+  work.git("add", "-A")
+  work.git("commit", "-qm", "second")
+  const later = new Date(Date.now() + 60_000)
+  utimesSync(join(work.root, ".git/index"), later, later)
+  const id = work.git("rev-parse", "HEAD:lent").trim()
+  const object = join(work.root, ".git/objects", id.slice(0, 2), id.slice(2))
+  const bytes = readFileSync(object)
+  rmSync(object)
+  writeFileSync(object, bytes.fill(0, bytes.length - 12))
+  const store = await work.open()
+  const first = await store.capture({ message: "1", checkpointId: "1" })
+  expect(first.owned).toBe(false)
+  await store.check() // what is done in the background has been done
+  await store.capture({ message: "2", checkpointId: "2" })
+  await store.check()
+  const third = await store.capture({ message: "3", checkpointId: "3" })
+  expect(third.owned).toBe(true)
+  expect((await store.check()).isSound).toBe(true)
+  expect((await store.readFile(first.commit, "lent")).toString()).toBe("only here\n".repeat(500))
+})
+
+it("holds the bytes on disk where the filter of a tracked file is in attributes that are left out, or no longer on disk", async () => {
+  work.git("config", "filter.turn.clean", "tr a-z n-za-m")
+  for (const folder of ["out", "gone"]) {
+    work.write(`${folder}/.gitattributes`, "*.bin filter=turn\n")
+    work.write(`${folder}/a.bin`, "as on disk\n")
+  }
+  work.git("add", "-A")
+  work.git("commit", "-qm", "second")
+  work.write(".keepupignore", ".gitattributes\n")
+  work.write("gone/.gitattributes", "# none\n")
+  const later = new Date(Date.now() + 60_000)
+  utimesSync(join(work.root, ".git/index"), later, later)
+  const store = await work.open()
+  const { commit } = await store.capture({ message: "1", checkpointId: "1" })
+  expect((await store.readFile(commit, "out/a.bin")).toString()).toBe("as on disk\n")
+  rmSync(join(work.root, ".keepupignore"))
+  const other = await work.open({ stateDirectory: join(work.folder, "other") })
+  const again = await other.capture({ message: "1", checkpointId: "1" })
+  for (const path of ["out/a.bin", "gone/a.bin"])
+    expect((await other.readFile(again.commit, path)).toString()).toBe("as on disk\n")
+})

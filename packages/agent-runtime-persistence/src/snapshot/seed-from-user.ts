@@ -58,7 +58,7 @@ export function readUserIndex({ gitDirectory }: UserRepository): UserIndex | und
 /** What of the user's index is certain; undefined when nothing is. */
 export function readSeed(
   index: UserIndex,
-  { repository, rules }: Pick<SeedOptions, "repository" | "rules">,
+  { repository, rules, maxFileSize }: Pick<SeedOptions, "repository" | "rules"> & { readonly maxFileSize: number },
 ): Seed | undefined {
   const { data, facts } = index
   const isAll = repository.prefix === ""
@@ -67,7 +67,7 @@ export function readSeed(
     isAll || path === repository.prefix || path.startsWith(prefix) ? path.slice(prefix.length) : undefined
   let certain: CertainEntries
   try {
-    certain = findCertain(index, { rules, innerPath, isAll })
+    certain = findCertain(index, { rules, innerPath, isAll, maxFileSize })
   } catch {
     return undefined // it is damaged
   }
@@ -161,14 +161,19 @@ function mayHaveAttributes(seed: Seed, { repository, attributesFile }: SeedOptio
   return seed.hasAttributes || repository.prefix !== "" || files.some((path) => existsSync(path))
 }
 
-/** Files with an attribute by which git may keep other bytes than the disk has. */
-export async function listFiltered(seed: Seed, options: SeedOptions): Promise<Set<BytePath>> {
+/** Files with an attribute by which git may keep other bytes than the disk has, as the files of attributes say it there. */
+export async function listFiltered(
+  seed: Seed,
+  options: SeedOptions,
+  there: "disk" | "index" = "disk",
+): Promise<Set<BytePath>> {
   const { git, repository, attributesFile } = options
   const prefix = repository.prefix === "" ? "" : `${repository.prefix}/`
   const { stdout } = await git.run(
     [
       ...["-c", `core.attributesFile=${attributesFile ?? "/dev/null"}`],
-      ...["check-attr", "-z", "--stdin", "filter", "ident", "working-tree-encoding"],
+      ...["check-attr", "-z", "--stdin", ...(there === "index" ? ["--cached"] : [])],
+      ...["filter", "ident", "working-tree-encoding"],
     ],
     {
       gitDirectory: repository.gitDirectory,

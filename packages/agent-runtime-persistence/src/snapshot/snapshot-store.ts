@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"
-import type { Clock, SkippedPath, Snapshot } from "@ku0/agent-runtime-core"
+import { type Clock, isKeepupError, type SkippedPath, type Snapshot } from "@ku0/agent-runtime-core"
 import { toBytePath } from "./byte-path.js"
 import type { FoundSnapshot } from "./capture.js"
 import { watchChanges } from "./change-hints.js"
@@ -182,13 +182,18 @@ export async function openSnapshotStore(options: OpenSnapshotStoreOptions): Prom
   function keepHouse(snapshot: Snapshot): void {
     if (!snapshot.owned) {
       house.start(() => finishFirstLook(session))
-      house.start(() => ownObjects(environment, lock))
+      house.start(() => ownObjects(environment, lock).catch(noteLender))
     }
     const packs = countPacks(environment)
     if (packs <= manyPacks) return
     const tidy = () => consolidatePacks(environment, lock)
     if (packs > tooManyPacks) house.start(tidy)
     else house.startWhenQuiet(tidy)
+  }
+
+  /** Whoever can't wait, or has no room, tries again; what git could not read it will not be able to read then. */
+  function noteLender(error: unknown): void {
+    if (isKeepupError(error) && error.code === "INTERNAL") session.distrustLender()
   }
 
   async function treeOf(ref: SnapshotRef): Promise<string> {

@@ -67,7 +67,7 @@ export function startSeeded(
   // Of a part of a repository, the others are nothing to us.
   const sizes = index === undefined || repository.prefix !== "" ? undefined : askSizes(index, reader)
   sizes?.catch(() => {}) // awaited below, unless there is no seed
-  const seed = index && readSeed(index, { repository, rules: context.rules })
+  const seed = index && readSeed(index, { repository, rules: context.rules, maxFileSize: context.files.maxFileSize })
   for (const path of state.privateMarks.keys()) if (!isHeld(seed, path)) state.privateMarks.delete(path)
   if (seed?.isWhole !== true) stop.abort()
   if (seed === undefined) {
@@ -95,7 +95,7 @@ export function startSeeded(
     throw new KeepupError("CORRUPT", "The user's index changed while it was read.")
   })
   stale.catch(() => stop.abort()) // the scan awaits it, unless something else fails first
-  return { readNames: seed.readNames, stale, untracked, listFiltered: () => listFiltered(seed, options) }
+  return { readNames: seed.readNames, stale, untracked, listFiltered: (there) => listFiltered(seed, options, there) }
 }
 
 /** The folders of what changed, while other gits are still at work. */

@@ -28,6 +28,8 @@ export interface StoreSession {
   touch(paths: Iterable<BytePath>): void
   /** Forgets what is in memory; the next snapshot looks at everything. */
   forget(): void
+  /** What is borrowed can't be read: the next snapshot reads every file and writes all of it anew. */
+  distrustLender(): void
   /** Whether something is only in memory. */
   readonly isUnsaved: boolean
   /** Writes down what is only in memory. The caller holds the lock. */
@@ -46,6 +48,7 @@ export function createStoreSession(environment: SnapshotEnvironment, lock: Store
   let replaced = new Set<BytePath>()
   let hintedCount = 0
   let lastExact = Number.NEGATIVE_INFINITY
+  let isLenderTrusted = true
 
   async function captureLocked(request: SessionRequest): Promise<Snapshot | null> {
     if (environment.isGone) throw missingWorkspace(environment.files.root)
@@ -64,8 +67,9 @@ export function createStoreSession(environment: SnapshotEnvironment, lock: Store
     if (hinted?.isReliable === false) lastExact = Number.NEGATIVE_INFINITY
     const isWatched = session.watcher !== undefined || request.hints !== undefined
     const isDue = hintedCount >= hintedInARow || monotonicNow() - lastExact > hintedForMs
-    const useHints = isWatched && !request.exact && !isDue && state.lastCommit !== null
-    const current = state
+    const anew = isLenderTrusted ? {} : { unseeded: true }
+    const useHints = isWatched && isLenderTrusted && !request.exact && !isDue && state.lastCommit !== null
+    const current = isLenderTrusted ? state : createScanState()
     const taken = pending
     const takenReplaced = replaced
     const giveBack = () => {
@@ -77,7 +81,7 @@ export function createStoreSession(environment: SnapshotEnvironment, lock: Store
     replaced = new Set()
     try {
       const known = { replaced: takenReplaced, follower: session.watcher }
-      const wanted = { ...request, ...known, hints: useHints ? taken : undefined }
+      const wanted = { ...request, ...known, ...anew, hints: useHints ? taken : undefined }
       const result = await capture(environment, current, wanted).catch((error) => {
         // What we noted, what the last snapshot held or what the user's repository says is damaged: look at everything
         // and write all of it again.
@@ -90,6 +94,7 @@ export function createStoreSession(environment: SnapshotEnvironment, lock: Store
         return null
       }
       state = result.state
+      isLenderTrusted = true
       if (result.snapshot.scan === "exact") {
         // Git began to compare before anything was watched: what happened meanwhile nobody hinted.
         if (!result.wasSeeded) lastExact = monotonicNow()
@@ -126,6 +131,9 @@ export function createStoreSession(environment: SnapshotEnvironment, lock: Store
     forget() {
       state = undefined
       version = ""
+    },
+    distrustLender() {
+      isLenderTrusted = false
     },
     saveLocked() {
       if (state === undefined || isSaved || stateVersion(environment.store) !== version) return

@@ -33,6 +33,10 @@ describe("an object on its way in", () => {
     expect(check.hasCommit(blob)).toBe(false)
   })
 
+  it("is taken with the modes that old programs wrote into a repository", () => {
+    add("tree", tree(["100664", "a", blob], ["040000", "b", emptyTree], ["100600", "c", blob]))
+  })
+
   it.each<[string, ObjectType, Buffer]>([
     ["a name that leads up", "tree", tree(["100644", "..", blob])],
     ["a name that leads nowhere", "tree", tree(["100644", ".", blob])],

@@ -5,7 +5,7 @@
  */
 import { KeepupError } from "@ku0/agent-runtime-core"
 import type { BytePath } from "./byte-path.js"
-import { emptyTree, type ObjectType, objectId, parseTree, type TreeEntry, treeMode } from "./git-objects.js"
+import { emptyTree, type ObjectType, objectId, parseTree, readMode, type TreeEntry, treeMode } from "./git-objects.js"
 import { createPackWriter } from "./pack-writer.js"
 import { checkpointRef } from "./refs.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
@@ -33,6 +33,8 @@ export interface ObjectCheck {
 }
 
 const fileModes = new Set(["100644", "100755", "120000"])
+/** All that git ever wrote for a file, a link or a folder. */
+const knownModes = /^(?:0?40000|100[0-7]{3}|120000)$/
 const commitShape = /^tree ([0-9a-f]{40})\nauthor [^\n]*\ncommitter [^\n]* \d+ [+-]\d{4}\n\n/
 
 export async function* exportObjects(
@@ -151,8 +153,9 @@ function* readTree(id: string, data: Buffer): Generator<TreeEntry> {
     const space = data.indexOf(32, at)
     const end = space < 0 ? -1 : data.indexOf(0, space)
     if (end < 0 || end + 21 > data.length) throw corrupt(id, "is not a list of names")
+    const words = data.toString("latin1", at, space)
     yield {
-      mode: data.toString("latin1", at, space),
+      mode: knownModes.test(words) ? readMode(words) : words,
       name: data.toString("latin1", space + 1, end),
       id: data.toString("hex", end + 1, end + 21),
     }

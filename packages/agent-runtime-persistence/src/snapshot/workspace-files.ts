@@ -40,6 +40,8 @@ export interface NamedEntry {
 }
 
 export interface WorkspaceFiles {
+  /** Larger ones are skipped. */
+  readonly maxFileSize: number
   readonly root: string
   resolve(path: BytePath): string | Buffer
   /** What is at a path. A path below a link, or below a file, is absent: it is not in the workspace. */
@@ -176,6 +178,7 @@ export function createWorkspaceFiles(root: string, maxFileSize: number): Workspa
 
   return {
     root,
+    maxFileSize,
     resolve,
     look,
     read,
