@@ -6,12 +6,12 @@ import type { TreeChange } from "./trees.js"
 /** Files whose lines are counted; the rest of a huge change counts as changed only. */
 const countedFiles = 500
 
-/** `isComplete`: all of the content was there to be counted. */
+/** `isComplete`: all of the content was there to be counted. What can't be read counts as empty: no snapshot fails for it. */
 export async function countChanges(reader: ObjectReader, changes: readonly TreeChange[]) {
   const counts = { filesChanged: changes.length, insertions: 0, deletions: 0 }
   let isComplete = true
   const read = async (id: string | undefined) => {
-    const found = id === undefined ? undefined : await reader.find(id)
+    const found = id === undefined ? undefined : await reader.find(id).catch(() => undefined)
     if (id !== undefined && found === undefined) isComplete = false
     return found?.data
   }

@@ -5,6 +5,7 @@ import type { BytePath } from "./byte-path.js"
 import { type CaptureRequest, capture } from "./capture.js"
 import type { ChangeHints } from "./change-hints.js"
 import { removeRubbish } from "./consolidate.js"
+import { hasLenderDamage, noteLenderDamage, settleLenderDamage } from "./lender-damage.js"
 import { sweepStaging } from "./restore-stage.js"
 import { createScanState, type ScanState, saveScanState, stateVersion } from "./scan-state.js"
 import type { SnapshotEnvironment } from "./snapshot-environment.js"
@@ -28,7 +29,7 @@ export interface StoreSession {
   touch(paths: Iterable<BytePath>): void
   /** Forgets what is in memory; the next snapshot looks at everything. */
   forget(): void
-  /** What is borrowed can't be read: the next snapshot reads every file and writes all of it anew. */
+  /** What is borrowed can't all be read: the next snapshot reads every file and writes all of it anew, once. */
   distrustLender(): void
   /** Whether something is only in memory. */
   readonly isUnsaved: boolean
@@ -57,6 +58,7 @@ export function createStoreSession(environment: SnapshotEnvironment, lock: Store
       sweepStaging(environment)
       removeRubbish(environment) // large ones of killed first snapshots would pile up
       state = environment.loadState()
+      isLenderTrusted = !hasLenderDamage(environment.store)
       lastExact = Number.NEGATIVE_INFINITY
       version = onDisk
     }
@@ -94,6 +96,7 @@ export function createStoreSession(environment: SnapshotEnvironment, lock: Store
         return null
       }
       state = result.state
+      if (!isLenderTrusted) settleLenderDamage(environment.store)
       isLenderTrusted = true
       if (result.snapshot.scan === "exact") {
         // Git began to compare before anything was watched: what happened meanwhile nobody hinted.
@@ -133,7 +136,8 @@ export function createStoreSession(environment: SnapshotEnvironment, lock: Store
       version = ""
     },
     distrustLender() {
-      isLenderTrusted = false
+      noteLenderDamage(environment.store)
+      isLenderTrusted = !hasLenderDamage(environment.store)
     },
     saveLocked() {
       if (state === undefined || isSaved || stateVersion(environment.store) !== version) return
