@@ -37,6 +37,8 @@ interface KnownSession {
   readonly record: SessionRecord
   /** Message counts, entry by entry. */
   readonly messages: number[]
+  /** Other sessions whose entries its own continue from. */
+  readonly sharesWith: Set<string>
   phase: SessionPhase
 }
 
@@ -69,7 +71,7 @@ export function createHistoryCheck(header: HeaderRecord, findContent: FindConten
 
   function addSession(record: SessionRecord): void {
     take("session", record.id)
-    sessions.set(record.id, { record, messages: [], phase: "idle" })
+    sessions.set(record.id, { record, messages: [], sharesWith: new Set(), phase: "idle" })
   }
 
   function addEntry(entry: EntryRecord): void {
@@ -86,6 +88,7 @@ export function createHistoryCheck(header: HeaderRecord, findContent: FindConten
     if (entry.parent !== null) {
       const count = getSession(entry.parent.sessionId).messages[entry.parent.seq - 1]
       if (count === undefined) throw bad(`${where} continues from an entry that is not there yet.`)
+      if (entry.parent.sessionId !== entry.sessionId) session.sharesWith.add(entry.parent.sessionId)
       before = count
     }
     if (entry.messageIndex !== before + (entry.type === "message:added" ? 1 : 0)) {
@@ -167,6 +170,13 @@ export function createHistoryCheck(header: HeaderRecord, findContent: FindConten
     artifactHashes.add(artifact.hash)
   }
 
+  /** Every session is the one the file is about, or has entries that one shares: what it shares, and so on. */
+  function requireShared(): void {
+    const shared = new Set<string>([header.sessionId])
+    for (const id of shared) for (const other of getSession(id).sharesWith) shared.add(other)
+    for (const id of sessions.keys()) if (!shared.has(id)) throw bad(`Session ${id} belongs to nothing in the file.`)
+  }
+
   return {
     add(record: SessionRecord | EntryRecord | CheckpointRecord | LogRecord | ArtifactRecord): void {
       if (record.record === "session") addSession(record)
@@ -181,6 +191,7 @@ export function createHistoryCheck(header: HeaderRecord, findContent: FindConten
         if (messages.length !== record.headSeq) throw bad(`Session ${record.id} does not have all of its entries.`)
         if (record.parentSessionId !== null) getSession(record.parentSessionId)
       }
+      requireShared()
       const { record, phase } = getSession(header.sessionId)
       if (record.status !== statusOfPhase(phase)) throw bad(`Session ${record.id} is not ${record.status}.`)
       return { commits, stateHashes, artifactHashes }

@@ -74,7 +74,7 @@ describe("a session that comes in", () => {
     expect(await recoverAll(to)).toMatchObject({ branches: [], imports: [], sessions: [] })
     expect(await to.store.sessions.get(session.id)).toEqual(session)
     const rows = await to.store.context.driver.all("SELECT metadata FROM sessions ORDER BY deleted_at IS NULL")
-    expect(rows.map((row) => JSON.parse(row["metadata"] as string))).toEqual([{ color: "blue" }, session.metadata])
+    expect(rows.map((row) => JSON.parse(row["metadata"] as string))).toEqual([session.metadata, session.metadata])
     expect(await checkStore(to), "what the doctor says").toEqual([])
   })
 
@@ -105,6 +105,41 @@ describe("a session that comes in", () => {
     const inCircle = forgeSessions(({ id }, all) => ({ parentSessionId: all.find((one) => one["id"] !== id)?.["id"] }))
     await expectCode(importHere(inCircle), "CORRUPT", /branches from another/)
     expect(await to.store.context.driver.all("SELECT id FROM sessions")).toEqual([])
+  })
+
+  it("is refused with a session that nothing in the file shares, also with two that only share each other", async () => {
+    await exportBranch()
+    const planted = (n: number) => `01890000-0000-7000-8000-00000000000${n}`
+    const plant = (number: number, after = "") =>
+      forgeExport(exported(), folder.file("forged.keepup"), (lines) => {
+        const records = lines.map((line) => JSON.parse(line) as Fields)
+        const session = records.find(({ record, parentSessionId }) => record === "session" && parentSessionId === null)
+        const started = records.find(({ record, seq, parent }) => record === "entry" && seq === 1 && parent === null)
+        const data = { ...(started?.["data"] as Fields), workspacePath: "/home/victim/project" }
+        const made: Fields[] = []
+        for (let n = 0; n < number; n++) {
+          made.push({ ...session, id: planted(n), headSeq: number })
+          made.push({ ...started, sessionId: planted(n), data })
+        }
+        for (let n = 0; n < number && after !== ""; n++) {
+          const parent = { sessionId: planted(1 - n), seq: 1 }
+          made.push({ ...started, sessionId: planted(n), seq: 2, type: after, data: {}, parent })
+        }
+        made.sort((a, b) => Number(a["record"] === "entry") - Number(b["record"] === "entry"))
+        return lines.toSpliced(1, 0, ...made.map((one) => JSON.stringify(one)))
+      })
+    await expectCode(importHere(plant(1)), "CORRUPT", /belongs to nothing/)
+    await expectCode(importHere(plant(2, "odd:jump")), "CORRUPT", /belongs to nothing/)
+    expect(await to.store.context.driver.all("SELECT id FROM sessions")).toEqual([])
+    expect(await checkStore(to), "what the doctor says").toEqual([])
+  })
+
+  it("stays where it was imported when what shares it goes, whatever its log says of a workspace", async () => {
+    await exportBranch()
+    await importHere()
+    const { driver } = to.store.context
+    await driver.run("UPDATE sessions SET deleted_at = NULL") // as a repair does with what nobody seems to have deleted
+    expect(await checkStore(to), "what the doctor says").toEqual([])
   })
 
   it.each([

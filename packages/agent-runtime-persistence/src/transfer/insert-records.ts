@@ -215,7 +215,7 @@ async function finishSession(
   if (isShown && (session.phase === "running" || session.phase === "restoring")) {
     await appendEntries(context, tx, session, [event("session:interrupted", { reason: options.interruption })], {})
   }
-  const metadata = { ...withoutMarks(record.metadata), ...(isShown && { [importedMark]: true }) }
+  const metadata = { ...withoutMarks(record.metadata), [importedMark]: true }
   await tx.run(
     `UPDATE sessions SET checkpoint_count = ?, last_checkpoint_number = ?, metadata = ?, deleted_at = ? WHERE id = ?`,
     [checkpoints, record.lastCheckpointNumber, toJson(metadata, "metadata"), isShown ? null : context.clock.now(), id],
