@@ -270,13 +270,14 @@ function notAName(name: string): KeepupError {
 export async function insertCheckpoint(tx: SqlRunner, record: Checkpoint): Promise<void> {
   const place = [record.id, record.sessionId, record.number, record.name, record.note, record.entrySeq]
   const files = record.snapshot === null ? null : toJson(record.snapshot, "snapshot of the checkpoint")
+  const plain = (text: string | null | undefined) => (text == null ? null : plainText(text))
   const facts = [
     record.trigger,
-    record.git?.branch == null ? null : plainText(record.git.branch),
-    record.git?.head ?? null,
+    plain(record.git?.branch),
+    plain(record.git?.head),
     record.git?.uncommitted ?? null,
     record.git?.untracked ?? null,
-    record.git?.operation ?? null,
+    plain(record.git?.operation),
     files,
     record.host,
   ]

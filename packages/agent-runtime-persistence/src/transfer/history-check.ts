@@ -13,6 +13,7 @@ import {
 } from "@ku0/agent-runtime-core"
 import { parseEvent } from "@ku0/agent-runtime-core/schemas"
 import { deepestJson } from "../store/json-depth.js"
+import { plainText } from "../store/rows.js"
 import { bad, requireShallow, tooNew } from "./parse-record.js"
 import type {
   ArtifactRecord,
@@ -163,7 +164,8 @@ export function createHistoryCheck(header: HeaderRecord, findContent: FindConten
   function addArtifact(artifact: ArtifactRecord): void {
     getSession(artifact.sessionId)
     take("artifact", artifact.id)
-    if (artifact.idempotencyKey !== null) take("artifact key", artifact.sessionId, artifact.idempotencyKey)
+    // as it will be kept: two that differ only in what no database holds are one
+    if (artifact.idempotencyKey !== null) take("artifact key", artifact.sessionId, plainText(artifact.idempotencyKey))
     if (findContent(artifact.hash)?.size !== artifact.sizeBytes) {
       throw bad(`The content of artifact ${artifact.id} is missing or has another size.`)
     }

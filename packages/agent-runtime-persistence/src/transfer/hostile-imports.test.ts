@@ -93,9 +93,47 @@ describe("a session that comes in", () => {
 
   it("is what its log says it is, whatever the file says beside that", async () => {
     const { agentType, taskDescription } = await exportBranch()
-    const { session } = await importHere(forgeSessions(() => ({ agentType: "other", taskDescription: "other" })))
-    expect(session).toMatchObject({ agentType, taskDescription })
+    const { forkedFromCheckpointId } = (await importHere()).session
+    expect(forkedFromCheckpointId).not.toBeNull()
+    for (const fork of [null, "01890000-0000-7000-8000-00000000000f"]) {
+      const other = { agentType: "other", taskDescription: "other", forkedFromCheckpointId: fork }
+      const { session } = await importHere(forgeSessions(() => other))
+      expect(session).toMatchObject({ agentType, taskDescription })
+      expect(session.forkedFromCheckpointId).not.toBe(fork)
+    }
     expect(await checkStore(to), "what the doctor says").toEqual([])
+  })
+
+  it("has facts of git with what no database holds, which the doctor takes for what was written", async () => {
+    const { session } = await makeSession(from)
+    await exportHere(session)
+    const git = { branch: "a\0\ud800", head: "b\0\ud800", operation: "c\0\ud800", uncommitted: 1, untracked: 2 }
+    const path = forgeExport(exported(), folder.file("forged.keepup"), (lines) =>
+      lines.map((line) =>
+        line.startsWith('{"record":"checkpoint"') ? JSON.stringify({ ...JSON.parse(line), git }) : line,
+      ),
+    )
+    const { session: copy } = await importHere(path)
+    const kept = { branch: "a\ufffd\ufffd", head: "b\ufffd\ufffd", operation: "c\ufffd\ufffd" }
+    expect((await to.store.checkpoints.resolve(copy.id, "latest")).git).toEqual({ ...git, ...kept })
+    expect(await checkStore(to), "what the doctor says").toEqual([])
+  })
+
+  it("is refused with two keys of artifacts that are one as they are kept", async () => {
+    const { session } = await makeSession(from)
+    for (const key of ["one", "two"]) {
+      await from.store.artifacts.put({ ...artifact(key, session), idempotencyKey: key }, Buffer.from(key))
+    }
+    await exportHere(session)
+    const path = forgeExport(exported(), folder.file("forged.keepup"), (lines) =>
+      lines.map((line) =>
+        line
+          .replace('"idempotencyKey":"one"', '"idempotencyKey":"k\\u0000"')
+          .replace('"idempotencyKey":"two"', '"idempotencyKey":"k\\ud800"'),
+      ),
+    )
+    await expectCode(importHere(path), "CORRUPT", /artifact key .* is there twice/)
+    expect(await to.store.context.driver.all("SELECT id FROM sessions")).toEqual([])
   })
 
   it("is refused when it branches from itself, or sessions branch from each other", async () => {

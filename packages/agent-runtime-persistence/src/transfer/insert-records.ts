@@ -15,6 +15,7 @@ import { insertArtifact } from "../artifact/artifact-store.js"
 import { insertCheckpoint } from "../checkpoint/checkpoint-store.js"
 import { appendEntries } from "../session/append-entries.js"
 import { readFixedColumns } from "../session/fixed-columns.js"
+import { loadEntry } from "../session/load-entry.js"
 import { importedMark, importMark, withoutMarks } from "../session/session-marks.js"
 import { cutSessionName } from "../session/session-name.js"
 import { type EncodedBlob, encodeBlob, putBlob } from "../state/blob-store.js"
@@ -221,9 +222,17 @@ async function finishSession(
     [checkpoints, record.lastCheckpointNumber, toJson(metadata, "metadata"), isShown ? null : context.clock.now(), id],
   )
   // the log has the last word
-  for (const [column, value] of Object.entries(await readFixedColumns(tx, id))) {
+  const columns = { ...(await readFixedColumns(tx, id)), forked_from_checkpoint_id: await readFork(tx, id) }
+  for (const [column, value] of Object.entries(columns)) {
     await tx.run(`UPDATE sessions SET ${column} = ? WHERE id = ?`, [value, id])
   }
+}
+
+/** The checkpoint a session branches from, as its first entry has it. */
+async function readFork(tx: SqlRunner, id: SessionId): Promise<string | null> {
+  const started = await loadEntry(tx, { sessionId: id, seq: 1 })
+  const { checkpointId } = JSON.parse(started?.text ?? "{}") as Record<string, unknown>
+  return typeof checkpointId === "string" ? plainText(checkpointId) : null
 }
 
 /** Its files, if it has any, are on this machine now. */
