@@ -3,6 +3,7 @@
  * the events it asked for one at a time and in the order they were emitted; a slow one falls behind and loses nothing;
  * a failing one is reported and does not stop the others.
  */
+import { describeValue } from "./describe-value.js"
 import { KeepupError } from "./errors.js"
 import { type EventData, type EventName, isDurableEvent, normalizeEventName } from "./events.js"
 import type { Entry } from "./session.js"
@@ -177,7 +178,7 @@ export function createEventBus(options: EventBusOptions): EventBus {
 
 function requireName(type: string): string {
   const name = normalizeEventName(type)
-  if (name === undefined) throw new KeepupError("INVALID_INPUT", `Not an event name: ${JSON.stringify(type)}.`)
+  if (name === undefined) throw new KeepupError("INVALID_INPUT", `Not an event name: ${describeValue(type)}.`)
   return name
 }
 

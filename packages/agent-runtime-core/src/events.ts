@@ -51,16 +51,23 @@ export const eventTable: Readonly<Record<EventName, EventFacts>> = {
   "tool:progress": fleeting,
 }
 
+/** Longer names are none: who reads a log, or takes one in, need not expect them. */
+const longestName = 200
 const shape = /^[a-z][a-z0-9-]*:[a-z][a-z0-9-]*$/
 
 /** `run.ended` and `run:ended` are the same event; the colon form is the one kept. `undefined` if it is no event name. */
 export function normalizeEventName(name: string): string | undefined {
   const normal = name.includes(":") ? name : name.replace(".", ":")
-  return shape.test(normal) ? normal : undefined
+  return normal.length <= longestName && shape.test(normal) ? normal : undefined
 }
 
 export function isKnownEvent(name: string): name is EventName {
   return Object.hasOwn(eventTable, name)
+}
+
+/** What the store writes itself, next to a row or the values it names; from others it would name what is not there. */
+export function isWrittenByStore(name: string): boolean {
+  return name === "session:started" || name === "checkpoint:created" || name === "state:changed"
 }
 
 /** Events of other agents are durable: what is not known is kept. */
