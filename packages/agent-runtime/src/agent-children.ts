@@ -70,7 +70,7 @@ export function createAgentChildren(
 async function findAnnounced({ store }: Runtime, parent: SessionId, callId: string): Promise<SessionId | undefined> {
   let found: SessionId | undefined
   for await (const entry of store.log.history(await store.log.head(parent), { types: ["agent:spawned"] })) {
-    const { callId: of, sessionId } = entry.data as EventData<"agent:spawned">
+    const { callId: of, sessionId } = (entry.data ?? {}) as Partial<EventData<"agent:spawned">>
     if (of === callId && entry.sessionId === parent) found = sessionId as SessionId
   }
   return found
@@ -97,7 +97,7 @@ async function findSilent(runtime: Runtime, parent: SessionId, callId: string): 
 async function isSpokenOf({ store }: Runtime, parent: SessionId, child: SessionId): Promise<boolean> {
   for (let after = 0; ; ) {
     const page = await store.log.read(parent, { types: ["agent:spawned"], after })
-    if (page.some(({ data }) => (data as EventData<"agent:spawned">).sessionId === child)) return true
+    if (page.some(({ data }) => (data as EventData<"agent:spawned"> | null)?.sessionId === child)) return true
     const last = page.at(-1)
     if (last === undefined) return false
     after = last.seq

@@ -3,7 +3,13 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Checkpoint, Session } from "@ku0/agent-runtime-core"
-import { readCheckpointFile, restoreCheckpoint, type SignalSource } from "@ku0/agent-runtime-persistence"
+import {
+  exportSession,
+  importSession,
+  readCheckpointFile,
+  restoreCheckpoint,
+  type SignalSource,
+} from "@ku0/agent-runtime-persistence"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { resolveConfig } from "./config.js"
 import { holdSession } from "./hold-session.js"
@@ -51,6 +57,36 @@ describe("a held session", () => {
       expect(await runtime.store.leases.find(resource)).toBeUndefined()
     }
     await restoreCheckpoint(runtime, { checkpoint: last })
+  })
+
+  it("takes any event of outside agents but those that others rely on, and then travels", async () => {
+    const held = await holdSession(runtime, { sessionId: session.id, purpose: "run" })
+    for (const [type, data] of [
+      ["message:added", { message: { role: "user", content: [{ type: "text", text: "hi" }] } }],
+      ["message:added", { message: { role: "assistant", content: null, toolCalls: [] } }],
+      ["tool:ended", { callId: "c", name: "read" }],
+      ["state:changed", { full: true, set: { plan: "gone" }, removed: [] }],
+      ["checkpoint:created", { checkpointId: "c", number: 9, trigger: "manual", name: null }],
+    ] as const) {
+      const before = (await runtime.store.sessions.get(session.id)).headSeq
+      const emitting = held.emit([
+        { type: "phase:ended", data: {} },
+        { type, data },
+      ])
+      await expect(emitting).rejects.toMatchObject({ code: "INVALID_INPUT" })
+      const kept = await runtime.store.log.read(session.id, { after: before, types: ["phase:ended"] })
+      expect(kept, "what stayed of the step").toEqual([])
+    }
+    const odd = [{}, null, { taskId: 7, agentType: null, winner: { id: 1 } }]
+    for (const type of ["phase:ended", "task:completed", "turn:ended", "agent:spawned", "negotiation:resolved"]) {
+      await held.emit(odd.map((data) => ({ type, data })))
+    }
+    await held.release()
+    const path = join(root, "travels.keepup")
+    await exportSession(runtime, { sessionId: session.id, path })
+    const workFolder = join(root, "work")
+    const { session: copy } = await importSession(runtime, { path, workspacePath: runtime.workspacePath, workFolder })
+    expect((await runtime.store.log.read(copy.id, { types: ["agent:spawned"] })).map(({ data }) => data)).toEqual(odd)
   })
 
   it("is paused with a checkpoint by a signal, before the way out is told of it", async () => {

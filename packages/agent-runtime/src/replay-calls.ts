@@ -107,7 +107,7 @@ export async function createCallReplay(runtime: Runtime, options: CreateCallRepl
   }
 
   async function hear({ type, data, sessionId }: Entry): Promise<void> {
-    const { callId } = data as { callId?: string }
+    const { callId } = (data ?? {}) as { callId?: string } // others put anything into events of theirs
     if (type === "tool:started") started.set(callId as string, data as EventData<"tool:started">)
     else if (type === "tool:ended") ended.set(callId as string, data as EventData<"tool:ended">)
     else if (type === "agent:spawned" && callId !== undefined) {

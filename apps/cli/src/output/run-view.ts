@@ -42,7 +42,7 @@ export function createRunView(context: Context): RunView {
   }
 
   function forPeople({ type, data }: BusEvent): void {
-    const facts = data as Record<string, unknown>
+    const facts = (data ?? {}) as Record<string, unknown>
     if (type === "message:delta") delta(String(facts["text"] ?? ""))
     else if (type === "message:added") message(facts["message"] as Message)
     else if (type === "tool:started") {

@@ -6,11 +6,13 @@ import {
   type Artifact,
   type ArtifactId,
   type ArtifactStore,
+  describeValue,
   KeepupError,
   type SessionId,
 } from "@ku0/agent-runtime-core"
 import { lockSession } from "../session/append-entries.js"
 import { encodeBlob, putBlob, readBlob } from "../state/blob-store.js"
+import { largestTime } from "../store/largest-time.js"
 import { sha256 } from "../store/lazy-crypto.js"
 import { pageLimit } from "../store/page-limit.js"
 import { plainText, toJson } from "../store/rows.js"
@@ -28,11 +30,13 @@ export interface ArtifactContent {
 
 const defaultLimit = 50
 const largestLimit = 1_000
+export const longestArtifactId = 1_000
 
 export function createArtifactStore(context: StoreContext, content: ArtifactContent | undefined): ArtifactStore {
   const { driver } = context
 
   async function put(...[artifact, bytes]: Parameters<ArtifactStore["put"]>): Promise<Artifact> {
+    requireKeepable(artifact)
     const hash = sha256(bytes)
     const record: Artifact = { ...artifact, hash, sizeBytes: bytes.byteLength }
     await content?.put(bytes)
@@ -92,6 +96,20 @@ export function createArtifactStore(context: StoreContext, content: ArtifactCont
   }
 
   return { put, get, find, read, list }
+}
+
+/** What no file could take elsewhere is not let in. */
+function requireKeepable({ id, createdAt }: Pick<Artifact, "id" | "createdAt">): void {
+  if (id === "" || id.length > longestArtifactId) {
+    throw new KeepupError("INVALID_INPUT", "The id of an artifact has 1 to 1,000 characters.", {
+      hint: "Nothing was kept. Give it a shorter id, and say the rest in its title.",
+    })
+  }
+  if (Number.isSafeInteger(createdAt) && Math.abs(createdAt) <= largestTime) return
+  throw new KeepupError(
+    "INVALID_INPUT",
+    `The time of artifact ${describeValue(id)} must be a whole number, and possible.`,
+  )
 }
 
 async function findRecord(runner: SqlRunner, id: string): Promise<Artifact | undefined> {

@@ -13,7 +13,7 @@ import {
   type Lease,
   type SessionId,
 } from "@ku0/agent-runtime-core"
-import { appendEntries, lockSession } from "../session/append-entries.js"
+import { appendEntries, lockSession, refuseOwnEvents } from "../session/append-entries.js"
 import { draftStateAfter, type PreparedState, prepareState } from "../state/state-store.js"
 import { pageLimit } from "../store/page-limit.js"
 import { checksumOf } from "../store/row-checksum.js"
@@ -45,6 +45,7 @@ export function createCheckpointStore(context: StoreContext): OpenCheckpointStor
     const { sessionId, trigger, lease } = options
     if (!checkpointTriggers.includes(trigger)) throw notATrigger(trigger)
     const name = options.name === undefined ? null : parseNewName(options.name)
+    refuseOwnEvents(options.entries ?? [])
     const state = await prepareState(options.state ?? {})
     const id = options.id ?? (context.ids.next() as CheckpointId)
     const checkpoint = await driver.transaction("checkpoint", async (tx) => {

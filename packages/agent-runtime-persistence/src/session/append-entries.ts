@@ -4,11 +4,14 @@
  */
 import {
   type AppendOptions,
-  createHistoryFold,
+  describeValue,
   type Entry,
   type EntryDraft,
   type EntryRef,
-  foldedEvents,
+  eventTable,
+  findEventProblem,
+  isKnownEvent,
+  isWrittenByStore,
   KeepupError,
   nextPhase,
   normalizeEventName,
@@ -18,6 +21,7 @@ import {
   statusOfPhase,
 } from "@ku0/agent-runtime-core"
 import { encodeBlob, putBlob } from "../state/blob-store.js"
+import { largestTime } from "../store/largest-time.js"
 import { checksumOf } from "../store/row-checksum.js"
 import { toEntry, toJson } from "../store/rows.js"
 import type { SqlRunner, SqlValue } from "../store/sql-driver.js"
@@ -28,7 +32,8 @@ import { loadEntry } from "./load-entry.js"
 /** Entries whose JSON is longer than this are kept as compressed values. */
 const inlineLimit = 1_000_000
 
-const folded: ReadonlySet<string> = new Set(foldedEvents)
+/** What a file that takes the entry elsewhere can hold. */
+const largestVersion = 2 ** 31 - 1
 
 const insertEntry = `INSERT INTO entries
   (session_id, seq, type, version, data, blob_hash, created_at, message_index, parent_session_id, parent_seq, checksum)
@@ -118,6 +123,10 @@ async function insert(
   messageIndex: number,
 ): Promise<Entry> {
   const { type, text } = checkDraft(draft)
+  requireKnownVersion(draft)
+  if ((seq === 1) !== (type === "session:started")) {
+    throw new KeepupError("INVALID_INPUT", `${type} can't be entry ${seq} of a session: session:started begins it.`)
+  }
   const createdAt = draft.createdAt ?? context.clock.now()
   let data: SqlValue = text
   let blobHash: SqlValue = null
@@ -152,32 +161,42 @@ async function moveHead(
 function checkDraft(draft: EntryDraft): { type: string; text: string } {
   const type = normalizeEventName(draft.type)
   if (type === undefined || type !== draft.type) {
-    throw new KeepupError("INVALID_INPUT", `Not the name of an entry: ${JSON.stringify(draft.type)}.`, {
-      hint: "Names look like subject:fact, in lower case, for example run:ended.",
+    throw new KeepupError("INVALID_INPUT", `Not the name of an entry: ${describeValue(draft.type)}.`, {
+      hint: "Names look like subject:fact, in lower case, for example run:ended, with at most 200 characters.",
     })
   }
   const { version = 1, createdAt = 0 } = draft
-  if (!(Number.isSafeInteger(version) && version > 0 && Number.isSafeInteger(createdAt))) {
-    throw new KeepupError("INVALID_INPUT", `The version and the time of ${type} must be whole numbers.`)
+  const isVersion = Number.isSafeInteger(version) && version > 0 && version <= largestVersion
+  if (!(isVersion && Number.isSafeInteger(createdAt) && Math.abs(createdAt) <= largestTime)) {
+    throw new KeepupError("INVALID_INPUT", `The version and the time of ${type} must be whole numbers, and possible.`)
   }
   const text = toJson(draft.data, `data of ${type}`)
   requireUnderstood(draft)
   return { type, text }
 }
 
-/** What the fold can't understand would stop it at this entry for ever: it does not get into the log. */
-function requireUnderstood(draft: EntryDraft): void {
-  if (!folded.has(draft.type)) return
-  const place = { sessionId: "" as SessionId, seq: 1, version: 1, createdAt: 0, messageIndex: 0 }
-  try {
-    createHistoryFold().add({ ...place, ...draft, parent: null })
-  } catch (error) {
-    const { message } = (error as KeepupError).cause as Error
-    throw new KeepupError("INVALID_INPUT", `The data of ${draft.type} can't be understood (${message}).`, {
-      hint: "Nothing was kept. Check events from outside with parseEvent before they are appended.",
-      cause: error,
-    })
-  }
+/** Nobody here could read what a newer keepup would say in it. */
+function requireKnownVersion({ type, version = 1 }: EntryDraft): void {
+  if (!isKnownEvent(type) || version <= eventTable[type].version) return
+  throw new KeepupError("INVALID_INPUT", `There is no version ${version} of ${type} yet.`)
+}
+
+/** For the borders where others hand drafts over. */
+export function refuseOwnEvents(drafts: readonly EntryDraft[]): void {
+  const own = drafts.find(({ type }) => isWrittenByStore(type))
+  if (own === undefined) return
+  throw new KeepupError("INVALID_INPUT", `${own.type} is written by keepup itself.`, {
+    hint: "Nothing was kept. Make a session or a checkpoint, or hand state over, and the entry comes with it.",
+  })
+}
+
+/** What folds, restores and checkpoints can't understand would stop them at this entry for ever. */
+function requireUnderstood({ type, data }: EntryDraft): void {
+  const problem = findEventProblem(type, data)
+  if (problem === undefined) return
+  throw new KeepupError("INVALID_INPUT", `The data of ${type} can't be understood (${problem}).`, {
+    hint: "Nothing was kept. Check events from outside with parseEvent before they are appended.",
+  })
 }
 
 function phaseAfter(sessionId: SessionId, phase: SessionPhase, draft: EntryDraft): SessionPhase {

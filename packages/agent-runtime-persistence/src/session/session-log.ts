@@ -14,7 +14,7 @@ import { draftStateAfter, keysAt, prepareState } from "../state/state-store.js"
 import { pageLimit } from "../store/page-limit.js"
 import type { SqlRow } from "../store/sql-driver.js"
 import type { StoreContext } from "../store/store-context.js"
-import { appendEntries, lockSession, noSession } from "./append-entries.js"
+import { appendEntries, lockSession, noSession, refuseOwnEvents } from "./append-entries.js"
 import { historyRanges } from "./history-ranges.js"
 import { toEntries } from "./load-entry.js"
 import { historyPages } from "./read-history.js"
@@ -32,6 +32,7 @@ export function createSessionLog(context: StoreContext): SessionLog {
 
   async function append(...[sessionId, drafts, options = {}]: Parameters<SessionLog["append"]>): Promise<Entry[]> {
     if (drafts.length === 0 && options.state === undefined) return []
+    refuseOwnEvents(drafts)
     const state = options.state === undefined ? [] : await prepareState(options.state)
     const entries = await driver.transaction("append", async (tx) => {
       const session = await lockSession(context, tx, sessionId)

@@ -2,6 +2,7 @@ import { type Entry, type EntryRef, foldHistory, type SessionId } from "@ku0/age
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { openStore, type Store } from "../store/open-store.js"
+import { appendOwn } from "../testing/contract/samples.js"
 import { findSettled } from "./settled-entry.js"
 
 type Step =
@@ -84,7 +85,7 @@ test("a phase nobody knows settles nothing: the fold reads everything", async ()
   const { id } = await store.sessions.create({ workspacePath: "/w" })
   const call = { callId: "c", name: "read", arguments: {} }
   const lie = { full: true, set: {}, removed: [], settled: { phase: "asleep" } }
-  await store.log.append(id, [
+  await appendOwn(store, { id }, [
     { type: "tool:started", data: call },
     { type: "state:changed", data: lie },
   ])

@@ -1,5 +1,5 @@
 /** The artifacts of an export: all of the session, and those its history names, each with the content it leaves with. */
-import { type Artifact, type EventData, isKeepupError, type SessionId } from "@ku0/agent-runtime-core"
+import { type Artifact, isKeepupError, type SessionId } from "@ku0/agent-runtime-core"
 import { sha256 } from "../store/lazy-crypto.js"
 import type { ExportWork, LeftOut } from "./export-work.js"
 import { createRedactor, type Redactor } from "./redactor.js"
@@ -19,10 +19,11 @@ export function createArtifactSource(work: ExportWork, sessionId: SessionId) {
   /** Remembers which artifacts an entry names. */
   async function note(type: string, data: unknown): Promise<void> {
     if (type === "message:added") {
-      const { artifactIds } = (data as { message: { artifactIds?: readonly string[] } }).message
-      for (const id of artifactIds ?? []) named.add(id)
+      const { artifactIds } = (data as { message: { artifactIds?: unknown } }).message
+      for (const id of Array.isArray(artifactIds) ? artifactIds : []) if (typeof id === "string") named.add(id)
     } else if (type === "artifact:emitted" || type === "artifact:quarantined") {
-      const { artifactId } = data as EventData<"artifact:emitted">
+      const artifactId = (data as { artifactId?: unknown } | null)?.artifactId
+      if (typeof artifactId !== "string") return // whoever emitted it did not say
       named.add(artifactId)
       if (redactor === undefined) return
       const artifact = await store.artifacts.find(artifactId)
@@ -57,8 +58,9 @@ export function createArtifactSource(work: ExportWork, sessionId: SessionId) {
     return redactor?.text(id) ?? id
   }
 
-  function withNewContent(data: EventData<"artifact:emitted">): EventData<"artifact:emitted"> {
-    return { ...data, ...changed.get(data.artifactId) }
+  function withNewContent(data: unknown): unknown {
+    const facts = changed.get((data as { artifactId?: string } | null)?.artifactId as string)
+    return facts === undefined ? data : { ...(data as object), ...facts }
   }
 
   async function* list(): AsyncGenerator<ExportedArtifact> {

@@ -175,7 +175,7 @@ function cleanData(
   if (redactor === undefined) return data
   if (type === "state:changed") return redactor.stateChange(data as StateChange, states)
   const clean = redactor.value(data)
-  return type === "artifact:emitted" ? artifacts.withNewContent(clean as EventData<"artifact:emitted">) : clean
+  return type === "artifact:emitted" ? artifacts.withNewContent(clean) : clean
 }
 
 /** The values a state change names, as they leave. */

@@ -5,16 +5,16 @@
 import {
   type EventData,
   eventTable,
+  findEventProblem,
   isKeepupError,
   isKnownEvent,
   nextPhase,
   type SessionPhase,
   statusOfPhase,
 } from "@ku0/agent-runtime-core"
-import { parseEvent } from "@ku0/agent-runtime-core/schemas"
 import { deepestJson } from "../store/json-depth.js"
 import { plainText } from "../store/rows.js"
-import { bad, requireShallow, tooNew } from "./parse-record.js"
+import { bad, notUnderstood, requireShallow, tooNew } from "./parse-record.js"
 import type {
   ArtifactRecord,
   CheckpointRecord,
@@ -110,13 +110,8 @@ export function createHistoryCheck(header: HeaderRecord, findContent: FindConten
   }
 
   function checkData(entry: EntryRecord, data: unknown, where: string): void {
-    if (isKnownEvent(entry.type)) {
-      try {
-        parseEvent(entry.type, data)
-      } catch (error) {
-        throw isKeepupError(error) ? bad(`${where}: ${error.message}`) : error
-      }
-    }
+    const problem = findEventProblem(entry.type, data)
+    if (problem !== undefined) throw notUnderstood(`${where} (${entry.type}) can't be understood (${problem}).`)
     if (entry.type === "state:changed") {
       for (const hash of Object.values((data as EventData<"state:changed">).set)) {
         if (!stateHashes.has(hash)) readJson(hash, where)

@@ -8,8 +8,10 @@ import {
   normalizeEventName,
   sessionStatuses,
 } from "@ku0/agent-runtime-core"
+import { longestArtifactId } from "../artifact/artifact-store.js"
 import { parseCheckpointName } from "../checkpoint/checkpoint-store.js"
 import { isNestedDeeper } from "../store/json-depth.js"
+import { largestTime } from "../store/largest-time.js"
 import {
   type ChunkRecord,
   type DataRecord,
@@ -26,7 +28,6 @@ type Fields = Readonly<Record<string, unknown>>
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const sha256 = /^[0-9a-f]{64}$/
 const gitId = /^[0-9a-f]{40}$/
-const latest = 8_640_000_000_000_000
 
 /** The first line. Another format is `INVALID_INPUT`, a newer one `STORE_TOO_NEW`. */
 export function parseHeader(line: Buffer | undefined, path: string): HeaderRecord {
@@ -69,6 +70,13 @@ export function bad(what: string): KeepupError {
   })
 }
 
+/** Data of an entry that nobody can use. It need not be damage: there was a time when it was kept unchecked. */
+export function notUnderstood(what: string): KeepupError {
+  return new KeepupError("CORRUPT", `${what} Nothing was imported.`, {
+    hint: "The file was changed on its way, or an older keepup kept that entry as an agent gave it: then rewind to a checkpoint before it, and export that session.",
+  })
+}
+
 /** `what` is the version of what: an entry, a file. */
 export function tooNew(what: string, version: number, newest: number): KeepupError {
   return new KeepupError("STORE_TOO_NEW", `${what} ${version}; this keepup knows up to ${newest}.`, {
@@ -92,7 +100,7 @@ const parsers = {
     id(fields, "sessionId")
     count(fields, "seq", 1)
     const { type } = fields
-    if (typeof type !== "string" || type.length > 200 || normalizeEventName(type) !== type) throw wrong("entry", "type")
+    if (typeof type !== "string" || normalizeEventName(type) !== type) throw wrong("entry", "type")
     count(fields, "version", 1)
     time(fields, "createdAt")
     count(fields, "messageIndex")
@@ -131,7 +139,7 @@ const parsers = {
   },
   artifact(fields: Fields) {
     for (const name of ["id", "type", "schemaVersion", "title", "mediaType"]) text(fields, name)
-    if (fields["id"] === "" || (fields["id"] as string).length > 1_000) throw wrong("artifact", "id")
+    if (fields["id"] === "" || (fields["id"] as string).length > longestArtifactId) throw wrong("artifact", "id")
     id(fields, "sessionId")
     for (const name of ["taskNodeId", "idempotencyKey"]) if (fields[name] !== null) text(fields, name)
     matches(fields, "hash", sha256)
@@ -220,7 +228,7 @@ function matches(fields: Fields, name: string, shape: RegExp): void {
 }
 
 function time(fields: Fields, name: string): void {
-  count(fields, name, -latest, latest)
+  count(fields, name, -largestTime, largestTime)
 }
 
 function count(fields: Fields, name: string, from = 0, to: number = limits.number): void {

@@ -13,7 +13,7 @@ export interface ShownEvent {
 /** `now` is for how long something has been going on. */
 export function showEvent({ type, data }: ShownEvent, now: number): readonly ChatAction[] {
   const show = shown[type]
-  return show === undefined ? [] : show(data as never, now)
+  return show === undefined ? [] : show((data ?? {}) as never, now)
 }
 
 export function notice(level: NoticeLevel, text: string, hint?: string): ChatAction {
@@ -23,9 +23,10 @@ export function notice(level: NoticeLevel, text: string, hint?: string): ChatAct
 const shown: Readonly<Record<string, (data: never, now: number) => readonly ChatAction[]>> = {
   "message:added": ({ message }: { message: Message }) => showMessage(message),
   "turn:started": (_: unknown, at: number) => [{ type: "activity-changed", activity: "Thinking", at }],
-  "turn:ended": ({ usage, outcome }: EventData<"turn:ended">) => [
+  // outside agents put anything into these: only what folds and restores rely on is checked before it is kept
+  "turn:ended": ({ usage, outcome }: Partial<EventData<"turn:ended">>) => [
     ...(outcome === "completed" ? [] : [{ type: "stream-cut-off" } as const]),
-    ...(usage === undefined ? [] : [usageAdded(usage)]),
+    ...(usage == null ? [] : [usageAdded(usage)]),
   ],
   "tool:started": ({ callId, name, arguments: args }: EventData<"tool:started">, at: number) => [
     { type: "tool-started", callId, name, target: targetOf(args) },
@@ -47,11 +48,11 @@ const shown: Readonly<Record<string, (data: never, now: number) => readonly Chat
   "checkpoint:failed": ({ trigger, error }: EventData<"checkpoint:failed">) => [
     notice("warning", `Checkpoint (${triggerWords(trigger)}) failed: ${oneLine(error.message)}`, error.hint),
   ],
-  "context:file-stale": ({ path }: EventData<"context:file-stale">) => [
-    notice("warning", `Stale file context detected: ${oneLine(path)}. Reload before editing.`),
+  "context:file-stale": ({ path }: Partial<EventData<"context:file-stale">>) => [
+    notice("warning", `Stale file context detected: ${oneLine(String(path))}. Reload before editing.`),
   ],
-  "agent:spawned": ({ agentType, task }: EventData<"agent:spawned">) => [
-    notice("info", `Agent spawned: ${oneLine(agentType)}${task === undefined ? "" : `: ${oneLine(task)}`}`),
+  "agent:spawned": ({ agentType, task }: Partial<EventData<"agent:spawned">>) => [
+    notice("info", `Agent spawned: ${oneLine(String(agentType))}${task == null ? "" : `: ${oneLine(String(task))}`}`),
   ],
 }
 
@@ -67,8 +68,11 @@ function showMessage(message: Message): readonly ChatAction[] {
 }
 
 function usageAdded(usage: NonNullable<EventData<"turn:ended">["usage"]>): ChatAction {
-  const { inputTokens = 0, outputTokens = 0, cost } = usage
-  return { type: "usage-added", inputTokens, outputTokens, ...(cost !== undefined && { cost }) }
+  const known = (count: unknown) => (typeof count === "number" ? count : undefined)
+  const { inputTokens, outputTokens } = usage
+  const cost = known(usage.cost)
+  const tokens = { inputTokens: known(inputTokens) ?? 0, outputTokens: known(outputTokens) ?? 0 }
+  return { type: "usage-added", ...tokens, ...(cost !== undefined && { cost }) }
 }
 
 /** The list is shown as the agent hands it over; its result only counts it. */

@@ -76,7 +76,7 @@ export function sessionRoutes(runtime: Runtime): AnyRoute[] {
     const after = Math.max(0, headSeq - 1_000)
     const options = { types: ["context:file-stale"], after, direction: "backward" as const, limit: 50 }
     return (await store.log.read(id, options)).map(({ seq, createdAt, data }) => {
-      return { path: String((data as { path?: unknown }).path), seq, createdAt }
+      return { path: String((data as { path?: unknown } | null)?.path), seq, createdAt }
     })
   }
 

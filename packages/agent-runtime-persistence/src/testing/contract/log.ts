@@ -1,7 +1,7 @@
 import type { EntryDraft, SessionId } from "@ku0/agent-runtime-core"
 import { describe, expect, it } from "vitest"
 import type { StoreFixture } from "../store-contract.js"
-import { createClock, createSession, expectCode, user } from "./samples.js"
+import { appendOwn, createClock, createSession, expectCode, user } from "./samples.js"
 
 export function describeLog(fixture: StoreFixture): void {
   describe("the log", () => {
@@ -165,21 +165,70 @@ export function describeLog(fixture: StoreFixture): void {
       expect((await store.log.read(id)).map(({ seq }) => seq)).toEqual([1])
     })
 
+    it("refuses what no file could take elsewhere: names, versions and times beyond all bounds", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      const long = `someone:${"x".repeat(193)}`
+      for (const createdAt of [8_640_000_000_000_001, -8_640_000_000_000_001]) {
+        await expectCode(store.log.append(id, [{ ...user("x"), createdAt }]), "INVALID_INPUT")
+      }
+      await expectCode(store.log.append(id, [{ ...user("x"), version: 2 }]), "INVALID_INPUT", /no version 2/)
+      await expectCode(store.log.append(id, [{ type: "a:b", data: {}, version: 2 ** 31 }]), "INVALID_INPUT")
+      await expectCode(store.log.append(id, [{ type: long, data: {} }]), "INVALID_INPUT", /Not the name/)
+      expect((await store.log.read(id)).map(({ seq }) => seq)).toEqual([1])
+      const largest = { createdAt: 8_640_000_000_000_000, version: 2 ** 31 - 1 }
+      await store.log.append(id, [{ type: long.slice(1), data: {}, ...largest }])
+    })
+
+    it("refuses what only the store writes, next to the rows and values it names", async () => {
+      const store = await fixture.open()
+      const { id } = await createSession(store)
+      const facts = { name: "n", agentType: "a", taskDescription: "t", workspacePath: "/elsewhere" }
+      for (const [type, data] of [
+        ["session:started", facts],
+        ["checkpoint:created", { checkpointId: "c", number: 7, trigger: "manual", name: null }],
+        ["state:changed", { full: true, set: { plan: "0".repeat(64) }, removed: [] }],
+      ] as const) {
+        const drafts = [user("first"), { type, data }]
+        await expectCode(store.log.append(id, drafts), "INVALID_INPUT", /written by keepup/)
+        const taking = store.checkpoints.create({ sessionId: id, trigger: "manual", entries: drafts })
+        await expectCode(taking, "INVALID_INPUT", /written by keepup/)
+      }
+      expect((await store.sessions.get(id)).headSeq).toBe(1)
+    })
+
     it("lets nothing in that would stop the fold for ever", async () => {
       const store = await fixture.open()
       const { id } = await createSession(store)
       for (const [type, data] of [
         ["message:added", 7],
+        ["message:added", { message: { role: "user", content: [{ type: "text", text: "hi" }] } }],
+        ["message:added", { message: { role: "assistant", content: null, toolCalls: [] } }],
+        ["message:added", { message: { role: "assistant", content: "", toolCalls: [{ id: 1, name: "x" }] } }],
+        ["message:added", { message: { role: "god", content: "" } }],
+        ["tool:ended", { callId: "c", name: "read" }],
+        ["session:paused", { reason: 7 }],
+        ["checkpoint:failed", { trigger: "interval", error: "no room" }],
+        ["checkpoint:pruned", { checkpointIds: "all" }],
+        ["run:ended", null],
         ["message:added", { message: { content: "of nobody" } }],
         ["message:added", { message: { role: "summary", content: "of nothing", summaryId: "s" } }],
-        ["state:changed", { full: true, removed: [] }],
-        ["state:changed", { full: true, set: {} }],
         ["tool:started", null],
       ] as const) {
-        await expectCode(store.log.append(id, [{ type, data }]), "INVALID_INPUT", /can't be understood/)
+        const phase = type === "run:ended" ? [{ type: "run:started", data: { runId: "r" } }] : []
+        const drafts = [user("before it"), ...phase, { type, data }]
+        await expectCode(store.log.append(id, drafts), "INVALID_INPUT", /can't be understood \(.* must be /)
+      }
+      for (const data of [
+        { full: true, removed: [] },
+        { full: true, set: {} },
+        { full: true, set: { a: 1 }, removed: [] },
+      ]) {
+        const appending = appendOwn(store, { id }, [{ type: "state:changed", data }])
+        await expectCode(appending, "INVALID_INPUT", /can't be understood/)
       }
       await store.log.append(id, [{ type: "someone:else", data: 7 }])
-      expect((await store.log.fold(await store.log.head(id))).entryCount).toBe(2)
+      expect((await store.log.fold(await store.log.head(id))).entryCount, "nothing was kept of the others").toBe(2)
     })
   })
 }

@@ -1,6 +1,7 @@
 /** Small things the contract's tests share. */
 import type { EntryDraft, ErrorCode, Message, Session } from "@ku0/agent-runtime-core"
 import { expect } from "vitest"
+import { appendEntries, lockSession } from "../../session/append-entries.js"
 import type { Store } from "../../store/open-store.js"
 
 export function user(content: string): EntryDraft {
@@ -9,6 +10,18 @@ export function user(content: string): EntryDraft {
 
 export function said(message: Message): EntryDraft {
   return { type: "message:added", data: { message } }
+}
+
+/** Appends what only the store writes, as the store does it. */
+export async function appendOwn(
+  store: Store,
+  { id }: Pick<Session, "id">,
+  drafts: readonly EntryDraft[],
+): Promise<void> {
+  const { context } = store
+  await context.driver.transaction("own", async (tx) => {
+    await appendEntries(context, tx, await lockSession(context, tx, id), drafts, {})
+  })
 }
 
 export async function createSession(store: Store, name = "sample"): Promise<Session> {

@@ -2,7 +2,7 @@ import type { SessionId } from "@ku0/agent-runtime-core"
 import { describe, expect, it } from "vitest"
 import type { Store } from "../../store/open-store.js"
 import type { StoreFixture } from "../store-contract.js"
-import { createSession, expectCode, user } from "./samples.js"
+import { appendOwn, createSession, expectCode, user } from "./samples.js"
 
 export function describeState(fixture: StoreFixture): void {
   describe("state", () => {
@@ -65,9 +65,9 @@ export function describeState(fixture: StoreFixture): void {
       const { id } = await createSession(store)
       const many = Object.fromEntries(Array.from({ length: 30_000 }, (_, n) => [`key ${n}`, `hash ${n}`.repeat(5)]))
       const list = { full: true, set: many, removed: [] }
-      await store.log.append(id, [{ type: "state:changed", data: list }, user("said in between")])
+      await appendOwn(store, { id }, [{ type: "state:changed", data: list }, user("said in between")])
       const long = { full: false, set: { ...many, long: "1" }, removed: ["key 7"] }
-      await store.log.append(id, [{ type: "state:changed", data: long }])
+      await appendOwn(store, { id }, [{ type: "state:changed", data: long }])
       const { "key 7": _, ...kept } = many
       expect({ ...(await store.state.keys(await store.log.head(id))) }).toEqual({ ...kept, long: "1" })
       const other = (await fixture.openAgain?.()) ?? store

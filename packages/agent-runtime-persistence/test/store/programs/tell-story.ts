@@ -59,7 +59,7 @@ async function tellStory(round: number): Promise<void> {
     { type: "run:started", data: { runId: "run" } },
     message("working"),
     { type: "tool:started", data: { callId: "call", name: "edit", arguments: { path: "a\u0000b\ud800" } } },
-    { type: "tool:ended", data: { callId: "call", name: "edit", ok: true } },
+    { type: "tool:ended", data: { callId: "call", name: "edit", outcome: "ok" } },
     { type: "run:ended", data: { runId: "run", outcome: "completed" } },
   ])
   await handOver(session, { plan: ["one", "two"], memory: { round }, task: "x".repeat(2_000) })
