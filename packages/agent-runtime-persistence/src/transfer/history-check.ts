@@ -15,13 +15,14 @@ import {
 import { deepestJson } from "../store/json-depth.js"
 import { plainText } from "../store/rows.js"
 import { bad, notUnderstood, requireShallow, tooNew } from "./parse-record.js"
-import type {
-  ArtifactRecord,
-  CheckpointRecord,
-  EntryRecord,
-  HeaderRecord,
-  LogRecord,
-  SessionRecord,
+import {
+  type ArtifactRecord,
+  type CheckpointRecord,
+  type EntryRecord,
+  type HeaderRecord,
+  type LogRecord,
+  limits,
+  type SessionRecord,
 } from "./transfer-format.js"
 
 export interface HistoryFacts {
@@ -186,6 +187,10 @@ export function createHistoryCheck(header: HeaderRecord, findContent: FindConten
     finish(): HistoryFacts {
       for (const { record, messages } of sessions.values()) {
         if (messages.length !== record.headSeq) throw bad(`Session ${record.id} does not have all of its entries.`)
+        // each one is an entry of its own: later exports stay as far from the largest number as this file is
+        if (record.lastCheckpointNumber > record.headSeq + limits.numberAhead) {
+          throw bad(`Session ${record.id} says that it had more checkpoints than it can have had.`)
+        }
         if (record.parentSessionId !== null) getSession(record.parentSessionId)
       }
       requireShared()

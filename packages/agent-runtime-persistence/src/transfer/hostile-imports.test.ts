@@ -17,6 +17,7 @@ import { restoreCheckpoint } from "../time-travel/restore.js"
 import { rewindToCheckpoint } from "../time-travel/rewind.js"
 import { exportSession } from "./export-session.js"
 import { importSession } from "./import-session.js"
+import { limits } from "./transfer-format.js"
 
 type Fields = Record<string, unknown>
 
@@ -102,6 +103,21 @@ describe("a session that comes in", () => {
       expect(session.forkedFromCheckpointId).not.toBe(fork)
     }
     expect(await checkStore(to), "what the doctor says").toEqual([])
+  })
+
+  it("travels on after more checkpoints, however far ahead the file said their numbers are", async () => {
+    await exportHere((await makeSession(from)).session)
+    const path = forgeSessions(({ headSeq }) => ({ lastCheckpointNumber: Number(headSeq) + limits.numberAhead }))
+    const { session } = await importHere(path)
+    const numbers: number[] = []
+    for (let n = 0; n < 3; n++) {
+      const taken = await to.manager.take({ sessionId: session.id, trigger: "manual" })
+      numbers.push(taken?.number ?? 0)
+    }
+    expect(numbers).toEqual([1, 2, 3].map((n) => session.headSeq + limits.numberAhead + n))
+    const again = folder.file("again.keepup")
+    await exportSession(to, { sessionId: session.id, path: again })
+    expect((await importHere(again)).session.checkpointCount).toBe(5)
   })
 
   it("has facts of git with what no database holds, which the doctor takes for what was written", async () => {

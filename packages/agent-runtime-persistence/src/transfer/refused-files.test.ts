@@ -164,6 +164,11 @@ describe("a file that is refused", () => {
       edit(isKind("session"), { lastCheckpointNumber: Number.MAX_SAFE_INTEGER }),
       /lastCheckpointNumber/,
     ],
+    [
+      "a last number of a checkpoint that only few others can follow",
+      edit(isKind("session"), { lastCheckpointNumber: 2 ** 31 - 1 }),
+      /more checkpoints than it can/,
+    ],
     ["checkpoints beyond the last one", edit(isKind("session"), { lastCheckpointNumber: 1 }), /said to be #1/],
     [
       "numbers the session has given already",

@@ -140,6 +140,8 @@ export const limits = {
   depth: deepestJson + 1,
   /** Of a checkpoint, a message, a version: the next ones are numbers that every database and reader can hold too. */
   number: 2 ** 31 - 1,
+  /** How far the last number of a checkpoint may be ahead of the entries that are there. */
+  numberAhead: 1_000_000_000,
   /** What a checkpoint may say of its size. */
   sizeBytes: 2 ** 40,
   /** Entries whose JSON has more characters are kept as contents. */
