@@ -19,6 +19,9 @@ const int8 = 20
 const transient = new Set(["40001", "40P01", "23505"])
 const tries = 5
 
+/** Who waited for a row sees what its holder wrote meanwhile, whatever level the server or the role begins with. */
+const begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
+
 /** What is acknowledged is on disk, also where the server was told that some transactions may be lost. */
 const durableCommits = `SELECT set_config('synchronous_commit', 'on', false)
   WHERE current_setting('synchronous_commit') = 'off'`
@@ -81,7 +84,7 @@ export async function openPostgresDriver(options: OpenPostgresOptions): Promise<
     const client = await reach(() => pool.connect())
     let broken: Error | undefined
     try {
-      await reach(() => client.query("BEGIN"))
+      await reach(() => client.query(begin))
       options.onStep(`${step}:begun`)
       const result = await work(runner(client))
       options.onStep(`${step}:written`)

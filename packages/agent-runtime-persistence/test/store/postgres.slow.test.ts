@@ -243,19 +243,20 @@ describe("two at once", () => {
   })
 
   it("never both get folders that hold one another", async () => {
-    const url = await server.createDatabase()
-    const [one, two] = [await open(url), await open(url)]
-    for (let round = 0; round < 40; round++) {
-      const around = `workspace:/round-${round}`
-      const taken = await Promise.allSettled([
-        one.leases.take(around, { purpose: "around" }),
-        two.leases.take(`${around}/inside`, { purpose: "inside" }),
-      ])
-      const held = taken.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []))
-      expect(held).toHaveLength(1)
-      for (const lease of held) await lease.release()
-    }
+    await raceForFolders(await server.createDatabase())
   })
+
+  it.each(["repeatable read", "serializable"])(
+    "never do where transactions begin at another level: %s",
+    async (level) => {
+      const url = await server.createDatabase()
+      const client = new pg.Client({ connectionString: url })
+      await client.connect()
+      await client.query(`ALTER DATABASE ${client.database} SET default_transaction_isolation = '${level}'`)
+      await client.end()
+      await raceForFolders(url)
+    },
+  )
 
   it("hand over the same values in another order", async () => {
     const url = await server.createDatabase()
@@ -275,6 +276,20 @@ describe("two at once", () => {
     expect({ ...states[1] }).toEqual({ ...states[0] })
   })
 })
+
+async function raceForFolders(url: string): Promise<void> {
+  const [one, two] = [await open(url), await open(url)]
+  for (let round = 0; round < 40; round++) {
+    const around = `workspace:/round-${round}`
+    const taken = await Promise.allSettled([
+      one.leases.take(around, { purpose: "around" }),
+      two.leases.take(`${around}/inside`, { purpose: "inside" }),
+    ])
+    const held = taken.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []))
+    expect(held).toHaveLength(1)
+    for (const lease of held) await lease.release()
+  }
+}
 
 async function failure(work: Promise<unknown>): Promise<KeepupError> {
   const error = await work.then(
