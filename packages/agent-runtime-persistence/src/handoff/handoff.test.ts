@@ -214,6 +214,25 @@ describe("the section in a file", () => {
       "Please note: this is **read-only**.",
       "It is _READ-ONLY_",
     ],
+    ...[
+      "This HANDOFF.md is read-only",
+      "this `docs/handoff.md` is now **read-only**, ask first",
+      "Please treat this file as read-only.",
+      "Treat it as read only, please.",
+      "File is read-only",
+      "The file is read-only.",
+      "HANDOFF.md is read-only.",
+      "This is read-only.",
+      "This is a read-only file made by a tool.",
+      "This document must stay read-only",
+    ],
+    ...[
+      "Do not edit. Read only.",
+      "Do not modify: read-only",
+      "Please don\u2019t touch this file \u2014 read-only!",
+      "> **DO NOT EDIT** (read-only)",
+      "Never change the file; it is read-only",
+    ],
     ...["Set READ_ONLY before", "The parser is READONLY now"],
   ])("is left out of a file that is marked as read-only: %s", (line) => {
     for (const file of [line, `# Title\n\n${line}\nmore\n`, `---\r\n${line}\r\n`])
@@ -244,6 +263,14 @@ describe("the section in a file", () => {
       "<!-- made by hand --> the disk is read-only",
       "`read-only` is a flag",
       "**a read-only disk**",
+      "This disk is read-only.",
+      "The file is read-only when it is mounted",
+      "Do not edit the read-only disk",
+      "Do not change what is read-only",
+      "- Do not modify: read-only",
+      "Open this file as a read-only stream",
+      "They treat errors as read-only events",
+      "server.ts is read-only",
       "PG_READ_ONLY_MODE=1",
     ],
   ])("is written to a file that only speaks of something read-only: %s", (line) => {
@@ -253,7 +280,7 @@ describe("the section in a file", () => {
 
   it("is not held up by lines of megabytes that look like a mark again and again", () => {
     const begun = performance.now()
-    for (const part of ["<!-- ", "# (", "**", "> note: ", " "])
+    for (const part of ["<!-- ", "# (", "**", "> note: ", " ", "this a.md", "this ", "do not edit ", "treat it as "])
       replaceSection(Buffer.from(part.repeat(1_000_000)), "x", "F")
     expect(performance.now() - begun).toBeLessThan(2_000)
   })
