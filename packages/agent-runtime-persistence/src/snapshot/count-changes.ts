@@ -1,4 +1,6 @@
 /** How much changed, in files and lines. */
+import { isKeepupError } from "@ku0/agent-runtime-core"
+import { isTooSlow } from "./git-process.js"
 import { countLines } from "./line-counts.js"
 import type { ObjectReader } from "./object-reader.js"
 import type { TreeChange } from "./trees.js"
@@ -11,7 +13,7 @@ export async function countChanges(reader: ObjectReader, changes: readonly TreeC
   const counts = { filesChanged: changes.length, insertions: 0, deletions: 0 }
   let isComplete = true
   const read = async (id: string | undefined) => {
-    const found = id === undefined ? undefined : await reader.find(id).catch(() => undefined)
+    const found = id === undefined ? undefined : await reader.find(id).catch(refuseOthers)
     if (id !== undefined && found === undefined) isComplete = false
     return found?.data
   }
@@ -22,4 +24,10 @@ export async function countChanges(reader: ObjectReader, changes: readonly TreeC
     counts.deletions += lines.deletions
   }
   return { counts, isComplete }
+}
+
+/** Git ends over an object it can't read. One that hangs would be waited for again at every file. */
+function refuseOthers(error: unknown): undefined {
+  if (isKeepupError(error) && error.code !== "CANCELLED" && !isTooSlow(error)) return undefined
+  throw error
 }

@@ -205,8 +205,12 @@ export function waitAtMost(limitMs: number, giveUp: () => void): () => void {
 export function tooSlow(command: string, limitMs: number): KeepupError {
   return new KeepupError("UNAVAILABLE", `git ${command} did not answer within ${limitMs / 1000} s.`, {
     hint: "See what holds git up: a disk that does not answer, or a pipe where it expects a file.",
-    details: { command },
+    details: { command, limitMs },
   })
+}
+
+export function isTooSlow({ details }: KeepupError): boolean {
+  return details?.["limitMs"] !== undefined
 }
 
 /** The command, behind the settings in front of it. */
