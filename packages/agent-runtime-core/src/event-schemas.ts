@@ -52,6 +52,8 @@ export const eventSchemas = {
     checkpointId: text,
     safetyCheckpointId: text.nullable(),
     mode: z.enum(["files", "conversation", "both"]),
+    /** Only these, or `null` for all; logs of before don't say. */
+    paths: z.array(text).nullable().optional(),
   }),
   "session:restore-failed": z.looseObject({ restoreId: text, error: failure }),
   "run:started": z.looseObject({ runId: text, model: text.optional() }),

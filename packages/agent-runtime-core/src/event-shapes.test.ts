@@ -27,7 +27,7 @@ const examples: readonly (readonly [string, Fields])[] = [
   ["session:ended", { outcome: "stopped", reason: "r" }],
   ["session:interrupted", { reason: "died", holder: "h" }],
   ["session:recovered", { inDoubt: ["c1", "c2"] }],
-  ["session:restore-started", restored],
+  ["session:restore-started", { ...restored, paths: ["a"] }],
   ["session:restore-failed", { restoreId: "r", error: failure }],
   ["run:started", { runId: "r", model: "m" }],
   ["run:ended", { runId: "r", outcome: "done", durationMs: 1.5, usage, error: failure }],

@@ -120,7 +120,7 @@ const shapes = {
   "session:ended": object({ outcome: oneOf("completed", "failed", "stopped"), reason: optional(text) }),
   "session:interrupted": object({ reason: text, holder: optional(text) }),
   "session:recovered": object({ inDoubt: listOf(text) }),
-  "session:restore-started": object(restored),
+  "session:restore-started": object({ ...restored, paths: optional(nullable(listOf(text))) }),
   "session:restore-failed": object({ restoreId: text, error: failure }),
   "run:started": object({ runId: text, model: optional(text) }),
   "run:ended": object({

@@ -14,7 +14,7 @@ const examples: Record<string, object> = {
   "session:ended": { outcome: "completed" },
   "session:interrupted": { reason: "died" },
   "session:recovered": { inDoubt: ["c1"] },
-  "session:restore-started": restore,
+  "session:restore-started": { ...restore, paths: ["a"] },
   "session:restore-failed": { restoreId: "r", error: failure },
   "run:started": { runId: "r" },
   "run:ended": { runId: "r", outcome: "completed", usage: { inputTokens: 1, cost: 0.5 } },

@@ -1,5 +1,6 @@
 /** The records of restores, compared with the log and made again from it: `undo` goes by what they say. */
-import type { RestoreStatus } from "@ku0/agent-runtime-core"
+import type { RestoreStatus, SessionId } from "@ku0/agent-runtime-core"
+import { isCopy, readWorkspacePath } from "../session/fixed-columns.js"
 import type { SqlDriver, SqlRow, SqlRunner, SqlValue } from "../store/sql-driver.js"
 import { type LoggedRestore, readLoggedRestores } from "../time-travel/require-logged.js"
 import type { TimeTravelContext } from "../time-travel/time-travel-context.js"
@@ -15,11 +16,28 @@ interface WrongColumn {
 }
 
 export async function checkRestores({ store }: TimeTravelContext): Promise<Finding[]> {
-  const wrong = await listWrong(store.context.driver)
-  return wrong.map(({ where, column, value, right }) => {
+  const { driver } = store.context
+  const wrong = await listWrong(driver)
+  const changed = wrong.map(({ where, column, value, right }) => {
     const log = right === undefined ? "that does not fit the log" : `by the log it is ${right}`
     return finding("row-changed", where, `${column} is ${value}; ${log}.`, right !== undefined)
   })
+  return [...changed, ...(await findGone(driver))]
+}
+
+/** The log is not enough to make a record again: which one is the newest of a workspace it can't say. */
+async function findGone(driver: SqlDriver): Promise<Finding[]> {
+  const logged = [...(await readLoggedRestores(driver))]
+  const recorded = new Set((await driver.all("SELECT id FROM restores")).map((row) => row["id"]))
+  const found: Finding[] = []
+  for (const [id, { sessionId }] of logged) {
+    // what comes from elsewhere brings the log of its restores along, and nothing of theirs to undo
+    if (recorded.has(id) || (await isCopy(driver, sessionId as SessionId))) continue
+    found.push(
+      finding("row-changed", `restore ${id} of session ${sessionId}`, "Its record is gone; only the log tells of it."),
+    )
+  }
+  return found
 }
 
 export async function repairRestores({ store }: TimeTravelContext): Promise<string[]> {
@@ -60,12 +78,15 @@ async function compare(runner: SqlRunner): Promise<WrongColumn[]> {
       note("session_id", null, false)
       continue
     }
-    const { sessionId, checkpointId, safetyCheckpointId, mode, isSure } = one
+    const { sessionId, checkpointId, safetyCheckpointId, mode, paths, isSure } = one
     const status: RestoreStatus = one.status === "applied" && undone.has(id) ? "undone" : one.status
     note("session_id", sessionId, isSure)
     note("checkpoint_id", checkpointId, isSure)
     note("safety_checkpoint_id", safetyCheckpointId, isSure)
     note("mode", mode, isSure)
+    if (paths !== undefined) note("paths", paths === null ? null : JSON.stringify(paths), isSure)
+    const workspace = await readWorkspace(runner, sessionId)
+    if (workspace !== undefined) note("workspace_path", workspace.path, isSure && workspace.isSure)
     note("status", status, isSure && isClear(row, status, one, logged))
     const { undoes } = row
     if (typeof undoes !== "string") continue
@@ -79,4 +100,13 @@ async function compare(runner: SqlRunner): Promise<WrongColumn[]> {
 function isClear(row: SqlRow, status: string, one: LoggedRestore, logged: ReadonlyMap<string, LoggedRestore>): boolean {
   if (row["status"] !== "undone" || status !== "applied") return true
   return ![...logged.values()].some((other) => other.checkpointId === one.safetyCheckpointId)
+}
+
+/** Where a session is, and whether its own row and its log agree on that. */
+async function readWorkspace(runner: SqlRunner, id: string): Promise<{ path: string; isSure: boolean } | undefined> {
+  const row = await runner.get("SELECT workspace_path FROM sessions WHERE id = ?", [id])
+  if (row === undefined) return undefined
+  const path = row["workspace_path"] as string
+  const logged = await readWorkspacePath(runner, id as SessionId)
+  return { path, isSure: logged === undefined || logged === path }
 }

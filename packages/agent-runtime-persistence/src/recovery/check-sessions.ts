@@ -36,7 +36,9 @@ async function checkSession(context: TimeTravelContext, id: SessionId, where: st
   toSession({ ...row, ...fromLog })
   const entries = await checkEntries(driver, row, where)
   if (entries.some(({ code }) => code !== "message-index-wrong")) return entries
-  return [...entries, ...(await compareRow(context, id, row, where))]
+  const wrong = await compareRow(context, id, row, where)
+  // no row is made again from entries that are wrong themselves
+  return [...entries, ...(entries.length === 0 ? wrong : wrong.filter(({ code }) => code === "history-broken"))]
 }
 
 /** Counted again from the log below: whatever stands there is no reason not to read the row. */
@@ -110,11 +112,13 @@ async function compareRow(context: TimeTravelContext, id: SessionId, row: SqlRow
       code: "row-changed" | "head-wrong" | "phase-wrong" | "counter-wrong",
       column: string,
       value: unknown,
+      canRepair = true,
     ) => {
       if (row[column] === value) return
-      found.push(finding(code, where, `${column} is ${row[column]}; by the log it is ${value}.`, true))
+      found.push(finding(code, where, `${column} is ${row[column]}; by the log it is ${value}.`, canRepair))
     }
     for (const [column, value] of Object.entries(right.fixed)) differ("row-changed", column, value)
+    if (right.workspacePath !== undefined) differ("row-changed", "workspace_path", right.workspacePath, false)
     differ("head-wrong", "head_seq", right.headSeq)
     differ("counter-wrong", "message_count", right.messageCount)
     differ("phase-wrong", "phase", right.phase)

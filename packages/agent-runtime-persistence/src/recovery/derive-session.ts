@@ -6,7 +6,7 @@ import {
   type SessionStatus,
   statusOfPhase,
 } from "@ku0/agent-runtime-core"
-import { readFixedColumns } from "../session/fixed-columns.js"
+import { readFixedColumns, readWorkspacePath } from "../session/fixed-columns.js"
 import { loadEntry, toEntries } from "../session/load-entry.js"
 import { importMark } from "../session/session-marks.js"
 import type { Store } from "../store/open-store.js"
@@ -24,6 +24,8 @@ export interface DerivedSession {
   readonly lastNumber: number
   /** Columns that never change, as the first entry has them; `deleted_at` only where it is wrong. */
   readonly fixed: Readonly<Record<string, string | null>>
+  /** Where it was made, if the log can tell. No repair goes by it: the next restore would write into another folder. */
+  readonly workspacePath: string | undefined
 }
 
 /** Throws `CORRUPT` if the log can't be folded. */
@@ -51,6 +53,7 @@ export async function deriveSession(store: Store, id: SessionId): Promise<Derive
     checkpoints: isLost ? "lost" : rows.length,
     lastNumber: Math.max(0, ...numbers, ...created.map(({ number }) => number)),
     fixed: await readFixed(driver, id),
+    workspacePath: await readWorkspacePath(driver, id),
   }
 }
 
@@ -71,10 +74,13 @@ async function readFixed(driver: SqlRunner, id: SessionId): Promise<Record<strin
 /** Who deletes a session takes its row away with it, unless another one goes on from it: without one, nobody deleted it. */
 async function isHiddenForNothing(driver: SqlRunner, id: SessionId, row: SqlRow): Promise<boolean> {
   if (row["deleted_at"] === null || JSON.parse(row["metadata"] as string)?.[importMark] !== undefined) return false
-  const branch = await driver.get("SELECT 1 FROM entries WHERE parent_session_id = ? AND session_id <> ? LIMIT 1", [
-    id,
-    id,
-  ])
+  // a branch says where it comes from in three places: what was deleted must not come back for damage to one of them
+  const branch = await driver.get(
+    `SELECT 1 WHERE EXISTS (SELECT 1 FROM entries WHERE parent_session_id = ? AND session_id <> ?)
+       OR EXISTS (SELECT 1 FROM sessions WHERE parent_session_id = ?)
+       OR EXISTS (SELECT 1 FROM entries WHERE type = 'session:started' AND session_id <> ? AND data LIKE ?)`,
+    [id, id, id, id, `%"${id}"%`],
+  )
   return branch === undefined
 }
 

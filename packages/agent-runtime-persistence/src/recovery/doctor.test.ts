@@ -159,9 +159,9 @@ const mended: readonly Damage[] = [
     writes: ["sessions"],
   },
   {
-    what: "a session that says it is in another workspace and does another task",
-    damage: () => run("UPDATE sessions SET workspace_path = '/other', task_description = 'x' WHERE id = ?", session.id),
-    found: ["row-changed", "ref-unowned", "workspace-missing"],
+    what: "a session that says it does another task",
+    damage: () => run("UPDATE sessions SET task_description = 'x' WHERE id = ?", session.id),
+    found: ["row-changed"],
     writes: ["sessions"],
   },
   {
@@ -221,6 +221,24 @@ const mended: readonly Damage[] = [
     what: "a restore that names other checkpoints and did something else",
     damage: () =>
       run("UPDATE restores SET checkpoint_id = ?, safety_checkpoint_id = ?, mode = 'conversation'", two.id, one.id),
+    found: ["row-changed"],
+    writes: ["restores"],
+  },
+  {
+    what: "a restore that says it was of one file only",
+    damage: () => run("UPDATE restores SET paths = ?", '["a.txt"]'),
+    found: ["row-changed"],
+    writes: ["restores"],
+  },
+  {
+    what: "a restore whose paths are none",
+    damage: () => run("UPDATE restores SET paths = ?", '{"a.txt": 1}'),
+    found: ["row-changed"],
+    writes: ["restores"],
+  },
+  {
+    what: "a restore in another workspace",
+    damage: () => run("UPDATE restores SET workspace_path = '/other'"),
     found: ["row-changed"],
     writes: ["restores"],
   },
@@ -514,6 +532,21 @@ const lost: readonly Damage[] = [
     found: ["row-changed"],
   },
   {
+    what: "a restore whose record is gone",
+    damage: () => run("DELETE FROM restores"),
+    found: ["row-changed"],
+  },
+  {
+    what: "a number of messages at the end of the log that is wrong",
+    damage: () =>
+      run(
+        "UPDATE entries SET message_index = 40 WHERE session_id = ? AND seq = (SELECT head_seq FROM sessions WHERE id = ?)",
+        session.id,
+        session.id,
+      ),
+    found: ["message-index-wrong", "counter-wrong"],
+  },
+  {
     what: "a restore that the log knows nothing of",
     damage: () => run("UPDATE restores SET id = 'nobody'"),
     found: ["row-changed"],
@@ -578,6 +611,7 @@ const lost: readonly Damage[] = [
     what: "a workspace that is gone",
     async damage() {
       await run("UPDATE sessions SET workspace_path = '/gone/for/good'")
+      await run("UPDATE restores SET workspace_path = '/gone/for/good'")
       await run("UPDATE entries SET checksum = NULL, data = replace(data, ?, '/gone/for/good')", travel.workspace)
     },
     found: ["workspace-missing"],
@@ -594,6 +628,53 @@ describe("damage that can't be mended", () => {
     expect(left.filter(({ code }) => code !== "snapshot-damaged").every(({ canRepair }) => !canRepair)).toBe(true)
     expect([await dump(), takePicture(travel.workspace, { withTimes: true })]).toEqual(damaged)
     expect(backup).toBeUndefined()
+  })
+})
+
+describe("what a repair could only guess", () => {
+  it("is never the workspace of a session: the next restore would write into another folder", async () => {
+    const { driver } = travel.store.context
+    const task = async () => await driver.all("SELECT task_description FROM sessions")
+    const before = await task()
+    await run("UPDATE sessions SET workspace_path = '/other', task_description = 'x'")
+    const { left } = await repairStore(travel, options())
+    const wrong = left.filter(({ code }) => code === "row-changed")
+    expect(wrong.map(({ where, canRepair }) => [where.split(" ")[0], canRepair])).toEqual(
+      expect.arrayContaining([
+        ["session", false],
+        ["restore", false],
+      ]),
+    )
+    expect(await task()).toEqual(before)
+    expect(await driver.all("SELECT DISTINCT workspace_path FROM sessions")).toEqual([{ workspace_path: "/other" }])
+    const restores = await driver.all("SELECT workspace_path FROM restores")
+    expect(restores).toEqual([{ workspace_path: travel.workspace }])
+  })
+
+  it.each([
+    ["the entry it begins with", "UPDATE entries SET parent_session_id = NULL, parent_seq = NULL WHERE seq = 1"],
+    ["the entry it begins with, taken away", "DELETE FROM entries WHERE seq = 1 AND session_id <> ?"],
+    ["its row", "UPDATE sessions SET parent_session_id = NULL WHERE id <> ?"],
+  ])("is not that a deleted session was not deleted, when its branch is damaged: %s", async (_, sql) => {
+    await travel.store.sessions.delete(session.id)
+    await run(sql, ...(sql.includes("?") ? [session.id] : []))
+    expect((await codes()).length).toBeGreaterThan(0)
+    await repairStore(travel, options())
+    const row = await travel.store.context.driver.get("SELECT deleted_at FROM sessions WHERE id = ?", [session.id])
+    expect(row?.["deleted_at"]).not.toBeNull()
+  })
+
+  it("is not what a wrong entry says: no row is made again from it", async () => {
+    await run("UPDATE sessions SET message_count = 3 WHERE id = ?", session.id)
+    await run("UPDATE entries SET message_index = 77, checksum = NULL WHERE session_id = ? AND seq = 9", session.id)
+    await run(
+      "UPDATE entries SET message_index = 77 WHERE session_id = ? AND seq = (SELECT MAX(seq) FROM entries WHERE session_id = ?)",
+      ...[session.id, session.id],
+    )
+    const { left } = await repairStore(travel, options())
+    expect(left.map(({ code }) => code)).toContain("message-index-wrong")
+    const row = await travel.store.context.driver.get("SELECT message_count FROM sessions WHERE id = ?", [session.id])
+    expect(row?.["message_count"]).toBe(3)
   })
 })
 

@@ -29,12 +29,18 @@ export async function moveRestore(tx: SqlRunner, id: RestoreId, from: RestoreSta
   if (changed === 0) throw new KeepupError("CONFLICT", `Restore ${id} is not ${from} any more.`, { hint: "Reload." })
 }
 
-/** A restore is undone; if it was an undo itself, what that one had undone counts again. */
+/** A restore is undone; if it was an undo itself, what that one had undone counts again, and so on down the line. */
 export async function undoRecord(tx: SqlRunner, id: RestoreId): Promise<void> {
   await moveRestore(tx, id, "applied", "undone")
-  const undone = await findRestore(tx, id)
-  if (undone?.undoes == null) return
-  await tx.run("UPDATE restores SET status = 'applied' WHERE id = ? AND status = 'undone'", [undone.undoes])
+  const seen = new Set<string>()
+  let [from, to] = ["undone", "applied"]
+  for (let at: string = id; !seen.has(at); [from, to] = [to, from]) {
+    seen.add(at)
+    const row = await tx.get("SELECT undoes FROM restores WHERE id = ?", [at])
+    if (typeof row?.["undoes"] !== "string") return
+    at = row["undoes"]
+    await tx.run("UPDATE restores SET status = ? WHERE id = ? AND status = ?", [to, at, from])
+  }
 }
 
 export async function findRestore(runner: SqlRunner, id: string): Promise<Restore | undefined> {
@@ -71,10 +77,18 @@ function toRestore(row: SqlRow): Restore {
     checkpointId: row["checkpoint_id"],
     safetyCheckpointId: row["safety_checkpoint_id"],
     mode: row["mode"],
-    paths: row["paths"] === null ? null : parseJson(row["paths"], `restore ${row["id"]}`),
+    paths: row["paths"] === null ? null : readPaths(row),
     status: row["status"],
     undoes: row["undoes"],
     host: row["host"],
     createdAt: Number(row["created_at"]),
   } as Restore
+}
+
+function readPaths(row: SqlRow): string[] {
+  const paths = parseJson(row["paths"], `restore ${row["id"]}`)
+  if (Array.isArray(paths) && paths.every((path) => typeof path === "string")) return paths
+  throw new KeepupError("CORRUPT", `The record of restore ${row["id"]} does not say which paths it was of.`, {
+    hint: "Run `keepup doctor --repair`.",
+  })
 }

@@ -169,6 +169,7 @@ async function announceRestore(
   lease: Lease,
 ): Promise<void> {
   const { id: restoreId, checkpointId, safetyCheckpointId, mode } = intent
+  const paths = intent.paths && [...intent.paths]
   const session = await lockSession(store.context, tx, intent.sessionId)
   const [target] = await tx.all("SELECT 1 FROM session_checkpoints WHERE id = ?", [checkpointId])
   if (target === undefined) {
@@ -177,7 +178,7 @@ async function announceRestore(
     })
   }
   await insertRestore(tx, intent)
-  const started = event("session:restore-started", { restoreId, checkpointId, safetyCheckpointId, mode })
+  const started = event("session:restore-started", { restoreId, checkpointId, safetyCheckpointId, mode, paths })
   await appendEntries(store.context, tx, session, [started], { lease })
 }
 

@@ -112,6 +112,8 @@ describe("undo", () => {
     const wrong = [
       ["safety_checkpoint_id", one.id],
       ["mode", "files"],
+      ["paths", '["a.txt"]'],
+      ["workspace_path", `${travel.workspace}-other`],
       ["session_id", (await travel.createSession()).id],
     ] as const
     for (const [column, value] of wrong) {
@@ -122,6 +124,19 @@ describe("undo", () => {
     }
     await undoRestore(travel, { workspacePath: travel.workspace })
     expect(await describeNow()).toEqual(before)
+  })
+
+  it("of an undo of an undo takes the restore back again, as far down as it goes", async () => {
+    const before = takePicture(travel.workspace)
+    const { restore } = await restoreCheckpoint(travel, { checkpoint: one, mode: "files" })
+    let last = restore
+    for (let depth = 1; depth <= 5; depth++) {
+      last = (await undoRestore(travel, { restoreId: last.id })).restore
+      const undoable = await findUndoable(travel, travel.workspace)
+      expect(undoable?.id).toBe(depth % 2 === 1 ? undefined : restore.id)
+      expect(await checkRestores(travel)).toEqual([])
+    }
+    expect(takePicture(travel.workspace)).toEqual(before)
   })
 
   it("of an undo, twice over, leaves records that fit the log", async () => {
@@ -137,6 +152,37 @@ describe("undo", () => {
     expect((await checkRestores(travel)).length).toBeGreaterThan(0)
     expect((await repairStore(travel)).left).toEqual([])
     expect(await statuses()).toEqual(right)
+  })
+
+  it("is refused when the paths on record are none, or the record of a later restore is gone", async () => {
+    const first = await restoreCheckpoint(travel, { checkpoint: one, mode: "files", paths: ["a.txt", "dir"] })
+    const second = await restoreCheckpoint(travel, { checkpoint: one, mode: "files" })
+    const { driver } = travel.store.context
+    await driver.run("UPDATE restores SET paths = '[7]' WHERE id = ?", [second.restore.id])
+    await expectCode(undoRestore(travel, { workspacePath: travel.workspace }), "CORRUPT", /which paths/)
+    expect((await repairStore(travel)).left).toEqual([])
+    await driver.run("DELETE FROM restores WHERE id = ?", [second.restore.id])
+    const then = takePicture(travel.workspace)
+    await expectCode(undoRestore(travel, { workspacePath: travel.workspace }), "CORRUPT", /a later one, is gone/)
+    await expectCode(undoRestore(travel, { restoreId: first.restore.id }), "CORRUPT", /a later one, is gone/)
+    expect(takePicture(travel.workspace)).toEqual(then)
+  })
+
+  it("goes by what the log says of paths, also of so many that it keeps them as a value", async () => {
+    const name = "x".repeat(200)
+    travel.write({ [name]: "then" })
+    const two = (await travel.manager.take({ sessionId: session.id, trigger: "manual" })) as Checkpoint
+    travel.write({ [name]: "now" })
+    const before = takePicture(travel.workspace)
+    const paths = Array.from({ length: 6_000 }, () => name)
+    await restoreCheckpoint(travel, { checkpoint: two, mode: "files", paths })
+    const long = await travel.store.context.driver.get(
+      "SELECT data FROM entries WHERE type = 'session:restore-started' AND blob_hash IS NOT NULL",
+    )
+    expect(long).toEqual({ data: null })
+    expect(await checkRestores(travel)).toEqual([])
+    await undoRestore(travel, { workspacePath: travel.workspace })
+    expect(takePicture(travel.workspace)).toEqual(before)
   })
 
   it("keeps what was changed after the restore in its own safety checkpoint", async () => {

@@ -15,6 +15,7 @@ import { takePicture } from "../testing/workspace-picture.js"
 import { readCheckpointFile } from "../time-travel/look.js"
 import { restoreCheckpoint } from "../time-travel/restore.js"
 import { rewindToCheckpoint } from "../time-travel/rewind.js"
+import { undoRestore } from "../time-travel/undo-restore.js"
 import { exportSession } from "./export-session.js"
 import { importSession } from "./import-session.js"
 
@@ -76,6 +77,18 @@ describe("an imported session", () => {
     expect(await checkStore(to), "what the doctor says").toEqual([])
     await snapshots.gc((await to.store.checkpoints.list(copy.id)).map(({ id }) => id))
     expect((await readCheckpointFile(to, first, "a.txt")).toString()).toBe("one")
+  })
+
+  it("brings the log of restores along and nothing of theirs to undo: its own are undone, and the store is sound", async () => {
+    const { session, one } = await makeSession(from)
+    await restoreCheckpoint(from, { checkpoint: one })
+    await exportSession(from, { sessionId: session.id, path: exported() })
+    const { session: copy } = await importHere()
+    expect(await checkStore(to)).toEqual([])
+    await expectCode(undoRestore(to, { workspacePath: to.workspace }), "NOT_FOUND")
+    await restoreCheckpoint(to, { checkpoint: await to.store.checkpoints.resolve(copy.id, "start"), paths: ["a.txt"] })
+    await undoRestore(to, { workspacePath: to.workspace })
+    expect(await checkStore(to)).toEqual([])
   })
 
   it("brings links, modes, empty folders and names of any bytes along, as they were", async () => {
