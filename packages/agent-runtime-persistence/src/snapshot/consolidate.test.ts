@@ -1,5 +1,14 @@
 /** Tidying beside others, and beside damage: nothing that a checkpoint needs goes, and what is in the way stops nobody. */
-import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { fsck, makeWorkspace, type WorkspaceFixture } from "../../test/snapshot/workspace-fixture.js"
@@ -79,4 +88,21 @@ it("takes temporary files of killed processes away when they are old, and leaves
   work.write("a", "2")
   await next.capture({ message: "2", checkpointId: "c2" })
   for (const file of files) expect([existsSync(`${file}old`), existsSync(`${file}young`)]).toEqual([false, true])
+})
+
+it("leaves the file of refs alone while there is nothing new to put in it", async () => {
+  const store = await work.open()
+  const packed = join(store.directory, "packed-refs")
+  for (const id of ["c1", "c2"]) {
+    work.write("a", id)
+    await store.capture({ message: id, checkpointId: id })
+    const before = existsSync(packed) ? statSync(packed).ino : undefined
+    await store.consolidate()
+    const { ino } = statSync(packed)
+    expect(ino).not.toBe(before)
+    await store.consolidate()
+    expect(statSync(packed).ino).toBe(ino)
+    expect(store.listCheckpoints().has(id)).toBe(true)
+  }
+  expect(fsck(store.directory)).toBe("")
 })

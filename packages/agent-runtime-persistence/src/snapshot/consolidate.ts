@@ -27,8 +27,11 @@ export interface SweptSnapshots {
   readonly bytesAfter: number
 }
 
-/** A pack is left alone while it is at least this many times larger than all smaller ones together. */
-const growth = 4
+/**
+ * A pack is left alone while it is so many times larger than all smaller ones together. What is in several packs is there
+ * whole in each, so the more often a pack is written anew, the smaller the store; a large one takes its time.
+ */
+const growthOf = (size: number) => (size < 32 << 20 ? 16 : 4)
 const staleTemporaryMs = 60 * 60_000
 
 export function countPacks({ packFolder }: SnapshotEnvironment): number {
@@ -195,7 +198,7 @@ function choosePacks(packs: Pack[]): Pack[] {
   let total = 0
   let count = 0
   for (const [i, pack] of sorted.entries()) {
-    if (pack.size < growth * total) count = i + 1
+    if (pack.size < growthOf(pack.size) * total) count = i + 1
     total += pack.size
   }
   return sorted.slice(0, count)

@@ -149,11 +149,13 @@ export function createRefStore(gitDirectory: string): RefStore {
     },
     list,
     pack() {
-      const refs = list()
-      writePacked(refs)
-      for (const [name, id] of refs) {
-        if (name === latestRef || readText(join(gitDirectory, name))?.trim() !== id) continue
-        removeFile(join(gitDirectory, name))
+      const loose = new Map<string, string>()
+      readLoose("refs", loose)
+      const packed = readPacked()
+      if ([...loose].every(([name, id]) => packed.get(name) === id && name === latestRef)) return
+      writePacked(new Map([...packed, ...loose]))
+      for (const name of loose.keys()) {
+        if (name !== latestRef) removeFile(join(gitDirectory, name))
       }
     },
   }
