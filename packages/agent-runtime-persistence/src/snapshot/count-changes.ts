@@ -19,7 +19,7 @@ export async function countChanges(reader: ObjectReader, changes: readonly TreeC
   }
   for (const { before, after } of changes.slice(0, countedFiles)) {
     if (before?.id === after?.id) continue
-    const lines = countLines(await read(before?.id), await read(after?.id))
+    const lines = countLines(...(await Promise.all([read(before?.id), read(after?.id)])))
     counts.insertions += lines.insertions
     counts.deletions += lines.deletions
   }

@@ -162,6 +162,7 @@ async function stageAll(
   const places: (string | Buffer)[] = []
   const isMany = writes.length >= manyFiles
   let staged = 0
+  const read = readAhead(environment, writes)
   const stop = new AbortController()
   let isWriting = false
   const beginToWrite = () => {
@@ -175,7 +176,7 @@ async function stageAll(
     signal?.throwIfAborted()
     if (i > 0 && i % partOfMany === 0) beginToWrite()
     environment.onProgress?.(staged++, writes.length, "Writing files")
-    const data = await environment.reader.get(entry.id, "blob")
+    const data = await read(i)
     const place = environment.files.resolve(`${folder}/${i}`)
     const owner = findOwner(environment.files, path, seen.get(path)?.stat)
     if (entry.mode === "120000") {
@@ -188,6 +189,23 @@ async function stageAll(
     if (isMany) places.push(place)
   }).finally(() => stop.abort())
   if (isMany) await makeAllDurable(environment, places)
+}
+
+/** The content of each, once, in their order. As many as are worked on are asked for in one go: each question wakes git. */
+function readAhead({ reader }: SnapshotEnvironment, writes: RestoreWork["writes"]): (i: number) => Promise<Buffer> {
+  const asked = new Map<number, Promise<Buffer>>()
+  return (i) => {
+    if (!asked.has(i)) {
+      for (const [offset, { entry }] of writes.slice(i, i + atOnce).entries()) {
+        const content = reader.get(entry.id, "blob")
+        content.catch(() => {}) // whoever takes it is told
+        asked.set(i + offset, content)
+      }
+    }
+    const content = asked.get(i) as Promise<Buffer>
+    asked.delete(i)
+    return content
+  }
 }
 
 /** File by file and all of the disk at once: what is done first counts. */
