@@ -7,7 +7,7 @@ import { close, closeSync, constants, openSync, renameSync, unlinkSync } from "n
 export interface HeldFiles {
   /** Call right before the file or folder goes. What can't be opened, or is one too many, is freed at once. */
   hold(path: string | Buffer): void
-  /** Frees those that were held the longest until there are so few, by default one less than may be: only then there is something to wait for. */
+  /** Frees those that were held the longest: half when there is no room, or as many as leaves so few. Only then there is something to wait for. */
   makeRoom(most?: number): Promise<unknown> | undefined
   /** Frees all of them soon, beside the main thread; nobody has to wait for it. Safe to call twice. */
   letGo(): void
@@ -35,9 +35,10 @@ export function createHeldFiles(): HeldFiles {
         for (const descriptor of descriptors.splice(mostHeld)) closeSync(descriptor)
       }
     },
-    makeRoom(most = Math.max(mostHeld - 1, 0)) {
-      if (descriptors.length <= most) return undefined
-      return Promise.all(descriptors.splice(0, descriptors.length - most).map(closeBeside))
+    makeRoom(most) {
+      if (descriptors.length <= (most ?? Math.max(mostHeld - 1, 0))) return undefined
+      // many in one go: to wait for each takes longer than to free it
+      return Promise.all(descriptors.splice(0, descriptors.length - (most ?? mostHeld >> 1)).map(closeBeside))
     },
     letGo() {
       const last = descriptors

@@ -162,7 +162,10 @@ async function stageAll(
   const places: (string | Buffer)[] = []
   const isMany = writes.length >= manyFiles
   let staged = 0
-  const read = readAhead(environment, writes)
+  const ids = writes.map(({ entry }) => entry.id)
+  const read = isMany
+    ? await readAhead(environment, ids)
+    : (i: number) => environment.reader.get(ids[i] as string, "blob")
   const stop = new AbortController()
   let isWriting = false
   const beginToWrite = () => {
@@ -191,17 +194,26 @@ async function stageAll(
   if (isMany) await makeAllDurable(environment, places)
 }
 
-/** The content of each, once, in their order. As many as are worked on are asked for in one go: each question wakes git. */
-function readAhead({ reader }: SnapshotEnvironment, writes: RestoreWork["writes"]): (i: number) => Promise<Buffer> {
+/** So many small files are asked for in one go: each question wakes git. */
+const mostAhead = 128
+const mostBytesAhead = 1 << 20
+
+/** The content of each, once, in their order. */
+async function readAhead({ reader }: SnapshotEnvironment, ids: readonly string[]) {
+  const facts = await reader.describe(ids)
   const asked = new Map<number, Promise<Buffer>>()
-  return (i) => {
-    if (!asked.has(i)) {
-      for (const [offset, { entry }] of writes.slice(i, i + atOnce).entries()) {
-        const content = reader.get(entry.id, "blob")
-        content.catch(() => {}) // whoever takes it is told
-        asked.set(i + offset, content)
-      }
+  const ask = (from: number) => {
+    let bytes = 0
+    for (let at = from; at < ids.length && at < from + mostAhead; at++) {
+      bytes += facts[at]?.size ?? 0
+      if (at > from && bytes > mostBytesAhead) break
+      const content = reader.get(ids[at] as string, "blob")
+      content.catch(() => {}) // whoever takes it is told
+      asked.set(at, content)
     }
+  }
+  return (i: number) => {
+    if (!asked.has(i)) ask(i)
     const content = asked.get(i) as Promise<Buffer>
     asked.delete(i)
     return content
