@@ -24,6 +24,7 @@ import { type FileStat, permissionsOf } from "./file-stat.js"
 import { objectId } from "./git-objects.js"
 import type { HeldFiles } from "./held-files.js"
 import { permissionsOfNew } from "./private-files.js"
+import { readAhead } from "./read-ahead.js"
 import { abandonJournal, listPrepared, noteLeftover, stagingName } from "./restore-journal.js"
 import type { RestoreWork } from "./restore-plan.js"
 import type { KnownFile } from "./scan-state.js"
@@ -163,9 +164,8 @@ async function stageAll(
   const isMany = writes.length >= manyFiles
   let staged = 0
   const ids = writes.map(({ entry }) => entry.id)
-  const read = isMany
-    ? await readAhead(environment, ids)
-    : (i: number) => environment.reader.get(ids[i] as string, "blob")
+  const readOne = (id: string) => environment.reader.get(id, "blob")
+  const read = isMany ? await readAhead(environment.reader, ids, readOne) : (i: number) => readOne(ids[i] as string)
   const stop = new AbortController()
   let isWriting = false
   const beginToWrite = () => {
@@ -192,32 +192,6 @@ async function stageAll(
     if (isMany) places.push(place)
   }).finally(() => stop.abort())
   if (isMany) await makeAllDurable(environment, places)
-}
-
-/** So many small files are asked for in one go: each question wakes git. */
-const mostAhead = 128
-const mostBytesAhead = 1 << 20
-
-/** The content of each, once, in their order. */
-async function readAhead({ reader }: SnapshotEnvironment, ids: readonly string[]) {
-  const facts = await reader.describe(ids)
-  const asked = new Map<number, Promise<Buffer>>()
-  const ask = (from: number) => {
-    let bytes = 0
-    for (let at = from; at < ids.length && at < from + mostAhead; at++) {
-      bytes += facts[at]?.size ?? 0
-      if (at > from && bytes > mostBytesAhead) break
-      const content = reader.get(ids[at] as string, "blob")
-      content.catch(() => {}) // whoever takes it is told
-      asked.set(at, content)
-    }
-  }
-  return (i: number) => {
-    if (!asked.has(i)) ask(i)
-    const content = asked.get(i) as Promise<Buffer>
-    asked.delete(i)
-    return content
-  }
 }
 
 /** File by file and all of the disk at once: what is done first counts. */
