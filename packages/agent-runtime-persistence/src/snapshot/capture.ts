@@ -140,7 +140,6 @@ export async function capture(
     })
     // A first snapshot of a large tree needs the room for its index.
     hashed.changed.length = 0
-    scanned.candidates.paths.clear()
     const { emptyFolders } = scanned.candidates
     const { privateMarks, skipped } = current
     const held = { tree, emptyFolders, privateMarks, skipped }

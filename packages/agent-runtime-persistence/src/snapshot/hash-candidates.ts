@@ -48,12 +48,14 @@ const largeFile = 256 << 10
 /** From this size on it is worth a look whether the store has it: content comes back with every restore. */
 const worthALook = 16 << 10
 
-export async function hashCandidates(paths: Iterable<BytePath>, options: HashOptions): Promise<Hashed> {
+/** `paths` is used up: a first snapshot of a large tree needs the room. */
+export async function hashCandidates(paths: Set<BytePath>, options: HashOptions): Promise<Hashed> {
   const { files, reader, state, pack, now } = options
   const changed: BytePath[] = []
   const seen = new Map<BytePath, KnownFile | "gone">()
   const skipped = new Map<BytePath, SkipReason>()
   const sorted = [...paths].filter((path) => !isKnown(path)).sort()
+  paths.clear()
   // Their folders are read together, not one after the other.
   await Promise.all(sorted.slice(0, 1000).map((path) => findEntry(reader, state.lastTree, path)))
   let growth = 0
