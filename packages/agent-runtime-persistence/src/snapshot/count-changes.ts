@@ -8,8 +8,8 @@ import type { TreeChange } from "./trees.js"
 
 /** Files whose lines are counted; the rest of a huge change counts as changed only. */
 const countedFiles = 500
-/** From so many on it is worth asking how large they are. */
-const manyFiles = 16
+/** From so many on it is worth asking how large they are. Of fewer, that question brings the content too, of all at once. */
+const manyFiles = 100
 
 /** `isComplete`: all of the content was there to be counted. What can't be read counts as empty: no snapshot fails for it. */
 export async function countChanges(reader: ObjectReader, changes: readonly TreeChange[]) {

@@ -26,7 +26,7 @@ export async function requireLogged(runner: SqlRunner, restore: Restore): Promis
   const logged = (await foldRestores(runner, rows)).get(id)
   const session = await runner.get("SELECT workspace_path FROM sessions WHERE id = ?", [sessionId])
   if (logged === undefined || session?.["workspace_path"] !== restore.workspacePath || !isSame(restore, logged)) {
-    refuse(id, `The record of restore ${id} does not say what the log of its session says.`)
+    refuse(id, `The record of restore ${id} does not say what the log of its session says.`, repairFirst)
   }
   const later = await runner.all(
     `SELECT * FROM entries WHERE session_id = ? AND type = 'checkpoint:restored' AND seq > ? ORDER BY seq`,
@@ -36,7 +36,8 @@ export async function requireLogged(runner: SqlRunner, restore: Restore): Promis
     const restoreId = (await readData(runner, row))?.restoreId
     if (typeof restoreId !== "string") continue
     const record = await runner.get("SELECT 1 FROM restores WHERE id = ?", [restoreId])
-    if (record === undefined) refuse(restoreId, `The record of restore ${restoreId}, a later one, is gone.`)
+    if (record !== undefined) continue
+    refuse(restoreId, `The record of restore ${restoreId}, a later one, is gone.`, restoreInstead)
   }
 }
 
@@ -63,11 +64,12 @@ function isSame(restore: Restore, logged: LoggedRestore): boolean {
   )
 }
 
-function refuse(restoreId: string, message: string): never {
-  throw new KeepupError("CORRUPT", message, {
-    hint: "Nothing was changed. Run `keepup doctor --repair`, then try again.",
-    details: { restoreId },
-  })
+const repairFirst = "Run `keepup doctor --repair`, then try again."
+const restoreInstead =
+  "Restore the checkpoint you want instead: `keepup checkpoint list` shows those taken before each restore."
+
+function refuse(restoreId: string, message: string, next: string): never {
+  throw new KeepupError("CORRUPT", message, { hint: `Nothing was changed. ${next}`, details: { restoreId } })
 }
 
 export async function readLoggedRestores(runner: SqlRunner): Promise<Map<string, LoggedRestore>> {
